@@ -17,6 +17,26 @@ const FIXED: u32 = (STAMP_BYTES / ELEMENT) as u32;
 /// Elements of a block that are changed one after the other.
 const CHANGEABLE: u32 = BLOCK_BYTES / ELEMENT as u32 - FIXED;
 
+/// How much of what a call reads is compared with what was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadCompare {
+    /// Every byte.
+    #[default]
+    All,
+    /// The first block, which says what file and place it is of.
+    FirstBlock,
+}
+
+impl ReadCompare {
+    /// Bytes that are compared of so many that were read.
+    pub(crate) fn bytes(self, read: usize) -> usize {
+        match self {
+            Self::All => read,
+            Self::FirstBlock => read.min(BLOCK_BYTES as usize),
+        }
+    }
+}
+
 /// What a file of ours should hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileContent {

@@ -22,7 +22,7 @@ use rustix::io::Errno as SystemError;
 use units::Instant;
 use workload::{DirectoryNumber, DirectoryUse, Durability, Errno, FileName, FileOp, OpenFor};
 
-use crate::file_content::FileContent;
+use crate::file_content::{FileContent, ReadCompare};
 use crate::guard::beneath::open_beneath;
 use crate::guard::identity::{self, FileLinks, Identity};
 use crate::raw_device::{RawDevice, close_checked, forget, read_exactly, thread_times};
@@ -62,6 +62,8 @@ pub struct FileSystemOptions {
     /// Reads and writes are whole blocks then, each file is read as it was written, call by call,
     /// and none is written twice.
     pub verify: bool,
+    /// How much is compared where nothing is verified.
+    pub compare: ReadCompare,
 }
 
 /// One client's calls, on a real file system.
@@ -187,7 +189,7 @@ impl FileSystemDriver {
         match *op {
             FileOp::MakeDirectory { directory, parent } => self.make_directory(directory, parent),
             FileOp::RemoveDirectory { directory } => self.remove_directory(directory),
-            FileOp::Create { file, bytes } => self.create(file, bytes),
+            FileOp::Create { file, .. } => self.create(file),
             FileOp::Open { file, purpose } => self.open(file, purpose),
             FileOp::OpenShared { file, purpose } => self.open_shared(file, purpose),
             FileOp::Seek { at } => self.seek(at),
@@ -257,14 +259,14 @@ impl FileSystemDriver {
         self.sync_names(parent)
     }
 
-    fn create(&mut self, name: FileName, bytes: u64) -> Result<u64, SystemError> {
+    fn create(&mut self, name: FileName) -> Result<u64, SystemError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = self.open_file(name, flags)?;
         let identity = Identity::of_new(&file).map_err(|error| errno_of(&error))?;
         let content = FileContent {
             origin: name,
             changes: 0,
-            bytes,
+            bytes: 0,
             headers: self.headers(&self.name, name),
         };
         self.files.insert(name, MadeFile { content, identity });
@@ -335,7 +337,7 @@ impl FileSystemDriver {
         read_exactly(file, *at, buffer)?;
         match (content.headers, &mut self.verifying) {
             (Some(headers), Some(verifying)) => verifying.judge(headers, *at, buffer),
-            _ if content.matches(*at, buffer) => {}
+            _ if content.matches(*at, &buffer[..self.options.compare.bytes(bytes)]) => {}
             _ => return Err(SystemError::from_raw_os_error(WRONG_DATA.0)),
         }
         self.memory.content = Some(*content);
@@ -370,9 +372,10 @@ impl FileSystemDriver {
             done += moved;
         }
         *at += bytes as u64;
-        if *purpose == OpenPurpose::Join {
-            content.bytes += bytes as u64;
-        }
+        content.bytes = match purpose {
+            OpenPurpose::Join => content.bytes + bytes as u64,
+            _ => content.bytes.max(*at),
+        };
         Ok(bytes as u64)
     }
 
@@ -397,7 +400,7 @@ impl FileSystemDriver {
             name,
             content,
             purpose,
-            at,
+            ..
         } = open
         else {
             // Dropping the null device closes it.
@@ -408,10 +411,7 @@ impl FileSystemDriver {
             OpenPurpose::Join => self.joint = Some(Joint::of(name, &file, content)?),
             OpenPurpose::Fill | OpenPurpose::Rewrite => {
                 let made = self.files.get_mut(&name).ok_or(SystemError::NOENT)?;
-                made.content = FileContent {
-                    bytes: at,
-                    ..content
-                };
+                made.content = content;
             }
         }
         if self.options.durability.is_durable() {

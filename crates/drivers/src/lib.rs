@@ -53,6 +53,7 @@ pub use compute::ComputeSettings;
 pub use content::ContentSource;
 pub use device::refuse_if_file_used;
 pub use event_loops::{null_loop, storage_loop};
+pub use file_content::ReadCompare;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use guard::identity::{FileLinks, Identity, require as require_same};
 pub use guard::new_file::{NewFile, open_directory, remove_unfinished};

@@ -17,6 +17,8 @@ const SPEC: BandwidthSpec = BandwidthSpec {
     transfer_bytes: 47_008,
     clients: 2,
     directories: DirectoryUse::Shared,
+    in_a_row: 1,
+    order: workload::TransferOrder::Ascending,
 };
 
 struct Clients {

@@ -227,6 +227,7 @@ fn small_files_in_a_tree_are_known_by_the_names_of_their_making() {
         fan_out: 3,
         file_bytes: 1024,
         directories: DirectoryUse::Own,
+        is_renamed: true,
     };
     let phases = MetadataPhase::ALL.into_iter().take(6);
     for phase in phases {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stats::{Estimate, repeats_mean};
-use workload::{BLOCK_BYTES, BandwidthSpec, DirectoryUse, MetadataSpec};
+use workload::{BLOCK_BYTES, BandwidthSpec, DirectoryUse, MetadataSpec, TransferOrder};
 
 use crate::environment::TargetDescription;
 use crate::rank_share::RankShare;
@@ -302,6 +302,7 @@ impl MetadataTree {
             fan_out: self.fan_out,
             file_bytes: self.file_bytes,
             directories: self.directories,
+            is_renamed: true,
         }
     }
 }
@@ -317,6 +318,11 @@ pub struct FileTransfers {
     pub directories: DirectoryUse,
     /// Whether what one client wrote is read by another, of the next host where there are several.
     pub is_reordered: bool,
+    /// Calls of a client in a row in a file of all, before those of the next client.
+    #[serde(default = "one_call")]
+    pub in_a_row: u32,
+    #[serde(default)]
+    pub order: TransferOrder,
 }
 
 impl FileTransfers {
@@ -329,12 +335,18 @@ impl FileTransfers {
             transfer_bytes: self.transfer_bytes,
             clients,
             directories: self.directories,
+            in_a_row: self.in_a_row,
+            order: self.order,
         }
     }
 }
 
 /// Bytes of a file, where nothing else was asked for.
 pub const ONE_BLOCK: u32 = BLOCK_BYTES;
+
+const fn one_call() -> u32 {
+    1
+}
 
 const fn one_block() -> u32 {
     ONE_BLOCK
@@ -360,6 +372,9 @@ pub struct FileTests {
     /// Of the bandwidth workload.
     #[serde(default)]
     pub transfers: Option<FileTransfers>,
+    /// Whether only the first block that a call reads is compared with what was written.
+    #[serde(default)]
+    pub is_sampled: bool,
     /// When clients stop and see how far the others are, after the first call, nanoseconds.
     #[serde(default)]
     pub stonewall_ns: Option<u64>,

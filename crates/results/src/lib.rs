@@ -91,6 +91,7 @@ pub use study::{
 };
 pub use summary::{Entries, GoalSummary, Summary};
 pub use table::{Figure, Metric, Role, Row, Table, Trust, percentile_name};
+pub use tables::{Io500Found, Io500PhaseFound};
 pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchOutcome, UserSearchResult,

@@ -52,7 +52,8 @@ metrics! {
         ["run" "trial" "ssd" "curve" "rab" "random" "replay" "fio" "transfer"]
         "operations completed per second (for a load curve, at the level)";
     THROUGHPUT = "throughput" BytesPerSecond Higher
-        ["run" "trial" "ssd" "rab" "replay" "fio" "transfer" "files"] "bytes moved per second";
+        ["run" "trial" "ssd" "rab" "replay" "fio" "transfer" "files" "ior" "mdtest" "io500"]
+        "bytes moved per second";
     LATENCY = "latency" Seconds Lower
         ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal"]
         ["run" "trial" "ssd" "replay" "transactions" "fio"]
@@ -97,14 +98,20 @@ metrics! {
         "transactions per second while all users are at work";
     TPS_WHOLE_RUN = "tps-whole-run" PerSecond Higher []
         "transactions per second over the whole run, stragglers included";
-    ELAPSED = "elapsed" Seconds Lower ["files" "time"] "time from start to end";
-    FILES_PER_SECOND = "files-per-second" PerSecond Higher ["files"] "files handled per second";
-    CALLS_PER_SECOND = "calls-per-second" PerSecond Higher ["files"]
+    ELAPSED = "elapsed" Seconds Lower ["files" "ior" "mdtest" "io500" "time"]
+        "time from start to end";
+    FILES_PER_SECOND = "files-per-second" PerSecond Higher ["files" "ior" "mdtest" "io500"]
+        "files handled per second";
+    CALLS_PER_SECOND = "calls-per-second" PerSecond Higher ["files" "ior" "mdtest"]
         "calls of the file system per second";
-    STONEWALL_FILES_PER_SECOND = "stonewall-files-per-second" PerSecond Higher ["files"]
+    STONEWALL_FILES_PER_SECOND = "stonewall-files-per-second" PerSecond Higher
+        ["files" "ior" "mdtest" "io500"]
         "files per second until the first client was done";
-    STONEWALL_BYTES_PER_SECOND = "stonewall-bytes-per-second" PerSecond Higher ["files"]
+    STONEWALL_BYTES_PER_SECOND = "stonewall-bytes-per-second" PerSecond Higher
+        ["files" "ior" "mdtest" "io500"]
         "bytes per second until the first client was done";
+    IO500_SCORE = "io500-score" Ratio Higher ["io500"]
+        "score of IO500: GiB/s, thousands of operations per second, or the geometric mean of both";
     OVER_MEMORY = "over-memory" Ratio Lower ["files"]
         "elapsed time over that of the same test on the memory disk";
     GROWTH = "growth" Ratio Lower [] "time with more files over that with the fewest";

@@ -2,6 +2,7 @@
 
 mod curve;
 mod file_tests;
+mod io500;
 mod measurement;
 mod operations;
 mod rab;
@@ -14,6 +15,7 @@ mod transactions;
 mod transfer;
 
 pub(crate) use curve::{LEVELS, POINTS};
+pub use io500::{Io500Found, Io500PhaseFound};
 pub(crate) use operations::NAME as OPERATIONS;
 
 use crate::run::Run;

@@ -14,7 +14,9 @@ mod fio;
 mod fleet;
 mod generate;
 mod groups;
+mod hpc;
 mod inspect;
+mod io500;
 mod kind;
 pub mod parse;
 mod positioning;
@@ -40,6 +42,7 @@ mod words;
 
 use std::path::PathBuf;
 
+use ::hpc::{IorCommand, MdtestCommand};
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use drivers::{BufferPages, DriverKind};
 use procedure::OnError;
@@ -53,12 +56,14 @@ pub use self::budgets::{
 };
 pub use self::classic::{ClassicArgs, ClassicCommand, RptArgs, TransactArgs};
 pub use self::common::{BY_ENDING, Common, Force, Outputs};
+pub use self::hpc::{HpcArgs, HpcOptions};
+pub use self::io500::Io500Args;
 pub use brief::in_full;
 pub use compare::CompareArgs;
 pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::DiskRandArgs;
-pub use files::{FilesArgs, LayoutChoice, WorkloadChoice};
+pub use files::{FilesArgs, HpcFiles, LayoutChoice, WorkloadChoice};
 pub use fio::{EtaChoice, FioArgs, FormatChoice, IdlenessOf};
 pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, SlurmArgs};
 pub use generate::{CompletionsArgs, ManArgs};
@@ -183,6 +188,12 @@ pub enum MeasureCommand {
     Files(Box<FilesArgs>),
     /// Run fio job files or options, with fio's output.
     Fio(Box<FioArgs>),
+    /// Run IOR's options, with its table.
+    Ior(Box<HpcArgs<IorCommand>>),
+    /// Run mdtest's options, with its table.
+    Mdtest(Box<HpcArgs<MdtestCommand>>),
+    /// Run IO500's phases, for its score.
+    Io500(Box<Io500Args>),
     /// Replay a recorded trace: fio's iolog, blktrace, CSV.
     Replay(Box<ReplayArgs>),
     /// Time opening files in random order, on a simulated device.

@@ -47,6 +47,7 @@ fn seekstone() -> ExitCode {
     let words = names::typed(std::env::args_os().collect());
     let words = habits::with_command(words, &definition);
     let words = commands::fio::with_options_apart(words, &definition);
+    let words = commands::hpc::with_options_apart(words, &definition);
     let (mut definition, words) = args::with_help_for(definition, words);
     let typed: Vec<String> = words
         .iter()

@@ -5,6 +5,9 @@
 use std::iter::once;
 use std::ops::Range;
 
+use random::{Permutation, Purpose, Stream};
+use serde::{Deserialize, Serialize};
+
 use crate::file_op::{FileName, FileOp, FileScript, OpenFor};
 use crate::metadata::{DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};
 
@@ -23,6 +26,24 @@ pub struct BandwidthSpec {
     pub clients: u32,
     /// Whether clients have files of their own, or share one.
     pub directories: DirectoryUse,
+    /// Transfers of a client in a row in a file of all, before those of the next client.
+    pub in_a_row: u32,
+    pub order: TransferOrder,
+}
+
+/// In which order a client's transfers come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransferOrder {
+    /// From the first to the last.
+    #[default]
+    Ascending,
+    /// Each once, at random: the same for writing and reading.
+    Random {
+        seed: u64,
+        /// Transfers of a client, whether or not it gets to all of them.
+        among: u32,
+    },
 }
 
 units::words! {
@@ -107,12 +128,33 @@ impl BandwidthSpec {
             BandwidthPhase::Write => (client.number, FileOp::Write { bytes }),
             BandwidthPhase::Read => (client.reads_of, FileOp::Read { bytes }),
         };
-        let record = 1 + u64::from(number) * u64::from(self.clients) + u64::from(of);
+        let place = u64::from(self.place(number));
+        let record = match self.directories {
+            DirectoryUse::Own => place,
+            DirectoryUse::Shared => {
+                let row = u64::from(self.in_a_row.max(1));
+                let rows = place / row * u64::from(self.clients) + u64::from(of);
+                1 + rows * row + place % row
+            }
+        };
         let seek = FileOp::Seek {
             at: record * u64::from(bytes),
         };
-        let is_shared = self.directories == DirectoryUse::Shared;
-        is_shared.then_some(seek).into_iter().chain(once(call))
+        let seeks =
+            self.directories == DirectoryUse::Shared || self.order != TransferOrder::Ascending;
+        seeks.then_some(seek).into_iter().chain(once(call))
+    }
+
+    /// Where the transfer lies among those of its client that is number `number` in time.
+    fn place(&self, number: u32) -> u32 {
+        match self.order {
+            TransferOrder::Random { seed, among } if number < among => {
+                let mut keys = Stream::new(seed, 0, Purpose::Order);
+                let order = Permutation::new(among.into(), &mut keys);
+                order.expect("there are some").apply(number.into()) as u32
+            }
+            _ => number,
+        }
     }
 }
 

@@ -35,7 +35,7 @@ mod users;
 pub use access_zones::{AccessZone, ZoneSpan};
 pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, WalkStart};
 pub use advice::{Advice, AdviceCode, advise, advise_on_durations};
-pub use bandwidth::{BandwidthPhase, BandwidthSpec, FilesShape};
+pub use bandwidth::{BandwidthPhase, BandwidthSpec, FilesShape, TransferOrder};
 pub use client::{Agenda, Client, Event, UnitOfWork};
 pub use content::{CHUNK_BYTES_USUAL, Content, Fill, Freshness, PATTERN_BYTES_MAX};
 pub use control::{ControlSpec, ControlThread, Placement, ThreadType};

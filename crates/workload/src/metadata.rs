@@ -41,6 +41,8 @@ pub struct MetadataSpec {
     pub file_bytes: u32,
     /// Whose directories these are.
     pub directories: DirectoryUse,
+    /// Whether files are renamed before they are removed.
+    pub is_renamed: bool,
 }
 
 /// Who carries a phase out.
@@ -97,6 +99,7 @@ impl MetadataSpec {
             fan_out,
             file_bytes: BLOCK_BYTES,
             directories: DirectoryUse::Own,
+            is_renamed: true,
         }
     }
 
@@ -206,7 +209,10 @@ impl MetadataSpec {
             MetadataPhase::List => Box::new((first..first + count).map(|n| FileOp::List {
                 directory: DirectoryNumber(n),
             })),
-            MetadataPhase::Remove => Box::new(renamed.map(|file| FileOp::Remove { file })),
+            MetadataPhase::Remove if self.is_renamed => {
+                Box::new(renamed.map(|file| FileOp::Remove { file }))
+            }
+            MetadataPhase::Remove => Box::new(files.map(|file| FileOp::Remove { file })),
         }
     }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use drivers::CacheDrop;
+use drivers::{CacheDrop, ReadCompare};
 use engine::Clock as _;
 use fleet::ClientShare;
 use procedure::{
-    DeviceRead, FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundsRule, file_test,
-    files_findings, growth, over_memory,
+    DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
+    RoundsRule, file_test, files_findings, growth, over_memory,
 };
 use results::environment::TargetKind;
 use results::{
@@ -18,10 +18,13 @@ use results::{
 use sys::MonotonicClock;
 use units::{Bytes, Duration, Instant, TargetName};
 use verify::FileFindings;
-use workload::{DecusTest, DirectoryUse, FilesShape, MetadataClient, Spacing};
+use workload::{
+    DecusTest, DirectoryUse, FilesShape, MetadataClient, MetadataPhase, MetadataSpec, Spacing,
+};
 
 use super::hosts::{agreed, words};
 use super::stonewall::Made;
+use super::stripes::LustreStripes;
 use super::subject::{TestedFileSystem, check_cache_drop, fitting, open_memory, open_target};
 use crate::session::{self, MeasurementSession};
 use crate::stage::{RunPlan, Show, Stage};
@@ -72,6 +75,8 @@ pub struct FilesRequest {
     pub reserve: Option<Bytes>,
     /// What is repeated.
     pub work: FileWork,
+    /// Phases of the workload that are carried out; all where empty.
+    pub phases: Vec<FileItem>,
     pub states: Vec<FileState>,
     /// Clients at once.
     pub clients: u32,
@@ -79,11 +84,17 @@ pub struct FilesRequest {
     pub processors: Vec<usize>,
     /// When clients that make files stop, see how far the furthest is, and go on to that.
     pub stonewall: Option<Duration>,
+    /// How files are striped, where that was asked for.
+    pub stripes: Option<LustreStripes>,
     /// Whether what is wrong with the data is told by class and path, and all that a pass wrote is
     /// read back.
     pub verify: bool,
+    /// How much of what is read is compared.
+    pub compare: ReadCompare,
     /// When a test has been repeated often enough.
     pub rule: RoundsRule,
+    /// Whether the first pass of a test is in its figures, too.
+    pub counts_first_pass: bool,
     /// What TEST11 reads in the place of a file of our own.
     pub device: Option<PathBuf>,
     /// Bytes that it reads at a time.
@@ -167,8 +178,9 @@ impl FilesRequest {
             FileWork::Metadata(tree) => (FilesPlan::metadata(&tree.of_each(1)), vec![1]),
             FileWork::Bandwidth(_) => (FilesPlan::bandwidth(), vec![1]),
         };
+        let is_asked = |it: &FileItem| self.phases.is_empty() || self.phases.contains(it);
         FilesPlan {
-            items,
+            items: items.into_iter().filter(is_asked).collect(),
             roles: subjects.iter().map(|subject| subject.role).collect(),
             states,
             scales,
@@ -177,7 +189,10 @@ impl FilesRequest {
                 None => DeviceRead::OwnFile,
             },
             rule: self.rule,
-            order: subjects[0].order,
+            order: match self.counts_first_pass {
+                true => RoundOrder::Paper,
+                false => subjects[0].order,
+            },
             seed: self.seed,
         }
     }
@@ -199,10 +214,17 @@ impl FilesRequest {
         self.device.as_deref().filter(|_| is_read)
     }
 
+    fn has_phase(&self, phase: MetadataPhase) -> bool {
+        self.phases.is_empty() || self.phases.contains(&FileItem::Metadata(phase))
+    }
+
     /// What each client makes, where all do the same.
     pub(super) fn shape(&self) -> Option<FilesShape> {
         match &self.work {
-            FileWork::Metadata(tree) => Some(FilesShape::Tree(tree.of_each(self.clients))),
+            FileWork::Metadata(tree) => Some(FilesShape::Tree(MetadataSpec {
+                is_renamed: self.has_phase(MetadataPhase::Rename),
+                ..tree.of_each(self.clients)
+            })),
             FileWork::Bandwidth(it) => Some(FilesShape::Transfers(it.of_each(self.clients))),
             FileWork::Decus { .. } => None,
         }
@@ -225,32 +247,8 @@ pub fn measure_files(
 ) -> Result<Run, BenchError> {
     let clock = MonotonicClock::start();
     let (request, left_out) = &fitting(request)?;
-    let opened = open(request, clock, left_out.clone());
-    let OpenedSubjects {
-        subjects,
-        states,
-        warnings,
-    } = match &request.ranks {
-        Some(ranks) => agreed(ranks, request, opened)?,
-        None => opened?,
-    };
-    let procedure = FilesProcedure::new(request.plan(&subjects, states));
-    session::carry_out(FilesSession {
-        request,
-        interrupt,
-        show,
-        clock,
-        subjects,
-        warnings,
-        procedure,
-        played: BTreeMap::new(),
-        kept: 0.0,
-        made: Made::new(),
-        put_off: Vec::new(),
-        replayed: Duration::ZERO,
-        found: FileFindings::default(),
-        peers: request.ranks.clone().map(RankRounds::new),
-    })
+    let session = FilesSession::open(request, left_out.clone(), (interrupt, show, clock))?;
+    session::carry_out(session)
 }
 
 /// What is measured, ready to be.
@@ -361,10 +359,10 @@ pub(super) struct FilesSession<'a> {
     pub(super) request: &'a FilesRequest,
     pub(super) interrupt: &'a Interrupt,
     show: Show<'a>,
-    clock: MonotonicClock,
+    pub(super) clock: MonotonicClock,
     pub(super) subjects: Vec<TestedFileSystem>,
     /// What opening found.
-    warnings: Vec<Warning>,
+    pub(super) warnings: Vec<Warning>,
     pub(super) procedure: FilesProcedure,
     pub(super) played: BTreeMap<FileCell, FilePlayed>,
     /// The largest share of a pass's files that stayed in memory when caches were dropped.
@@ -432,6 +430,45 @@ impl MeasurementSession for FilesSession<'_> {
 
     fn complete(self, run: Run) -> Run {
         self.run_of(run)
+    }
+}
+
+impl<'a> FilesSession<'a> {
+    /// Open what is measured, on all hosts.
+    ///
+    /// # Errors
+    /// When one of them cannot.
+    pub(super) fn open(
+        request: &'a FilesRequest,
+        left_out: Option<Warning>,
+        (interrupt, show, clock): (&'a Interrupt, Show<'a>, MonotonicClock),
+    ) -> Result<Self, BenchError> {
+        let opened = open(request, clock, left_out);
+        let OpenedSubjects {
+            subjects,
+            states,
+            warnings,
+        } = match &request.ranks {
+            Some(ranks) => agreed(ranks, request, opened)?,
+            None => opened?,
+        };
+        let procedure = FilesProcedure::new(request.plan(&subjects, states));
+        Ok(Self {
+            request,
+            interrupt,
+            show,
+            clock,
+            subjects,
+            warnings,
+            procedure,
+            played: BTreeMap::new(),
+            kept: 0.0,
+            made: Made::new(),
+            put_off: Vec::new(),
+            replayed: Duration::ZERO,
+            found: FileFindings::default(),
+            peers: request.ranks.clone().map(RankRounds::new),
+        })
     }
 }
 
@@ -529,6 +566,7 @@ impl FilesSession<'_> {
                 FileWork::Bandwidth(transfers) => Some(*transfers),
                 FileWork::Decus { .. } | FileWork::Metadata(_) => None,
             },
+            is_sampled: request.compare == ReadCompare::FirstBlock,
             stonewall_ns: request.stonewall.map(Duration::as_nanos),
             hosts: self
                 .peers

@@ -20,6 +20,7 @@ use workload::{DecusTest, DirectoryUse, Durability, Errno, FileOp};
 
 use super::model::{self, open_model};
 use super::run::{FileWork, FilesRequest};
+use super::stripes::LustreStripes;
 use host::inspect::inspect;
 use lab::bench::{BenchError, directory_owner, inspected};
 use lab::laboratory::{LaboratoryError, with_causes};
@@ -186,6 +187,14 @@ impl TestedFileSystem {
         }
     }
 
+    /// Where its files are made: of a directory that is measured.
+    ///
+    /// # Panics
+    /// On a device or a model, which has no such place.
+    pub fn work_path(&self) -> &Path {
+        self.work.as_ref().expect("a directory is measured").path()
+    }
+
     /// The device beneath what a test reads and writes.
     pub fn device_of(&self, item: FileItem) -> Option<String> {
         match (item, &self.named) {
@@ -290,7 +299,7 @@ pub fn open_target(
     };
     check_needs(path, request, reserve)?;
     let named = request.device.as_deref();
-    let (work, hands) = open_directory(path, request, named, clock)?;
+    let (work, hands) = open_directory(path, request, named, request.stripes, clock)?;
     let named = named.map(inspect).transpose()?;
     Ok(TestedFileSystem {
         cautions,
@@ -347,7 +356,7 @@ fn open_memory_at(
         return Err(BenchError::Usage(text));
     }
     check_needs(path, request, 0)?;
-    let (work, hands) = open_directory(path, request, None, clock)?;
+    let (work, hands) = open_directory(path, request, None, None, clock)?;
     Ok(TestedFileSystem {
         work: Some(work),
         ..TestedFileSystem::new(
@@ -382,14 +391,19 @@ fn open_directory(
     path: &Path,
     request: &FilesRequest,
     device: Option<&Path>,
+    stripes: Option<LustreStripes>,
     clock: MonotonicClock,
 ) -> Result<Opened, BenchError> {
     let work = Arc::new(work_directory(path, request)?);
+    if let Some(stripes) = stripes {
+        stripes.set(work.path())?;
+    }
     let options = FileSystemOptions {
         durability: Durability::Volatile,
         drop: request.cache_drop,
         directories: request.directories(),
         verify: request.verify,
+        compare: request.compare,
     };
     let share = request.share();
     let hands: Result<Vec<ClientFiles>, TargetError> = (0..request.clients_here())

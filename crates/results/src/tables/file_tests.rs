@@ -138,7 +138,14 @@ impl FileTests {
         };
         let tree = self.tree.as_ref().map_or_else(String::new, layout);
         let transfers = self.transfers.as_ref().map_or_else(String::new, transfers);
-        format!("{}{tree}{transfers}. {clients}{until}.", self.workload)
+        let sampled = match self.is_sampled {
+            true => "; of each call that reads, only the first 512 bytes are compared",
+            false => "",
+        };
+        format!(
+            "{}{tree}{transfers}{sampled}; {clients}{until}.",
+            self.workload
+        )
     }
 
     /// What states mean that were measured.

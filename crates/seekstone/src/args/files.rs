@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use procedure::OnError;
+use drivers::ReadCompare;
+use procedure::FileItem;
 use results::FileState;
 use units::{Bytes, Duration, TargetName, UnitError};
-use workload::{DecusTest, Spacing};
+use workload::{DecusTest, Spacing, TransferOrder};
 
 use super::parse::within;
 use super::parse::{
@@ -112,10 +113,25 @@ pub struct FilesArgs {
     /// furthest one: at most `--files`, or `--file-size`.
     #[arg(long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall)]
     pub stonewall: Option<Duration>,
+    /// Lustre: stripes of each file, set with `lfs`; -1 for all [default: the directory's].
+    #[arg(
+        long, value_name = "N", requires = "workload", allow_negative_numbers = true,
+        value_parser = within::<i32>(-1..=2_000)
+    )]
+    pub stripe_count: Option<i32>,
+    /// Lustre: bytes of a stripe, set with `lfs` [default: the directory's].
+    #[arg(long, value_name = "BYTES", requires = "workload", value_parser = parse_size)]
+    pub stripe_size: Option<Bytes>,
     /// Read back from the disk what each pass wrote, and name what is lost, stale, misplaced, torn
     /// or flipped.
     #[arg(long, requires = "workload")]
     pub verify: bool,
+    /// How much of each call that reads to compare with what was written.
+    #[arg(
+        long, requires = "workload", conflicts_with = "verify", value_parser = one_of(COMPARES),
+        default_value = "all"
+    )]
+    pub compare: ReadCompare,
     /// The memory disk for comparison: a directory on a tmpfs, or `none` [default: the first one
     /// found].
     #[arg(long, value_name = "DIR|none")]
@@ -148,6 +164,9 @@ pub struct FilesArgs {
     /// 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
+    /// What `ior` and `mdtest` ask for beside these.
+    #[arg(skip)]
+    pub hpc: Option<HpcFiles>,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
@@ -158,6 +177,26 @@ impl FilesArgs {
     pub fn clients(&self) -> u32 {
         self.clients.unwrap_or_else(|| self.common.rank_count())
     }
+
+    /// Whether a client reads what another one made; a single task of IOR's or mdtest's reads its
+    /// own.
+    pub fn reorders(&self) -> bool {
+        self.reorder && (self.hpc.is_none() || self.clients() > 1)
+    }
+}
+
+/// What `ior` and `mdtest` ask for that `files` has no option for.
+#[derive(Clone, Debug)]
+pub struct HpcFiles {
+    /// Phases that are carried out.
+    pub phases: Vec<FileItem>,
+    /// Files of each client, of the metadata workload.
+    pub files_each: u32,
+    /// Transfers of a client in a row in a file of all.
+    pub in_a_row: u32,
+    pub order: TransferOrder,
+    /// Whether files are synced, where they are not in memory.
+    pub syncs: bool,
 }
 
 /// States of `files`.
@@ -173,6 +212,12 @@ const STATES: Words<FileState> = &[
         FileState::Durable,
         "Files and directories are synced after each change",
     ),
+];
+
+/// What is compared.
+const COMPARES: Words<ReadCompare> = &[
+    ("all", ReadCompare::All, "Every byte"),
+    ("first", ReadCompare::FirstBlock, "The first 512 bytes"),
 ];
 
 /// Large files in between.

@@ -13,7 +13,15 @@ const GROUPS: [(&str, &[&str], &[&str]); 6] = [
     (
         "Test",
         &["run", "trial", "curve", "files", "ssd", "fio", "replay"],
-        &["random", "transfer", "rab", "positioning"],
+        &[
+            "random",
+            "transfer",
+            "rab",
+            "ior",
+            "mdtest",
+            "io500",
+            "positioning",
+        ],
     ),
     ("Apps", &["wal", "transactions"], &[]),
     ("Decide", &["compare", "study"], &["time", "whatif"]),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use drivers::CacheDrop;
-use kinds::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
+use kinds::files::{FileWork, FilesRequest, LustreStripes, MemoryDisk, measure_files, memory_disk};
 use lab::bench::{directory_of, inspected};
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
@@ -127,7 +127,7 @@ impl FilesTarget {
     }
 }
 
-fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageError> {
+fn request(args: &FilesArgs, mut setup: Setup) -> anyhow::Result<FilesRequest> {
     let target = FilesTarget::of(&args.target);
     let work = match args.workload {
         Some(WorkloadChoice::Metadata) => metadata(args)?,
@@ -138,7 +138,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
     if args.verify {
         check_whole_sectors(&work)?;
     }
-    let states = states(args, target);
+    let states = states(args, target)?;
     setup.resolve("clients", [args.clients().to_string()]);
     resolve(&mut setup, &work, &states);
     keep_texts(&args.target, &mut setup);
@@ -151,10 +151,21 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         setup,
         reserve: args.reserve,
         work,
+        phases: args
+            .hpc
+            .as_ref()
+            .map_or_else(Vec::new, |it| it.phases.clone()),
         states,
         clients: args.clients(),
         stonewall: args.stonewall,
+        stripes: (args.stripe_count.is_some() || args.stripe_size.is_some()).then_some(
+            LustreStripes {
+                count: args.stripe_count,
+                bytes: args.stripe_size,
+            },
+        ),
         verify: args.verify,
+        compare: args.compare,
         rule: RoundsRule {
             rounds: args.passes,
             precision: args.precision,
@@ -162,6 +173,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
             rounds_max: PASSES_MAX,
             budget: args.budget,
         },
+        counts_first_pass: args.hpc.is_some(),
         device: args.device.clone(),
         device_chunk: device_chunk(args)?,
         cache_drop: if args.drop_caches {
@@ -318,7 +330,7 @@ fn bandwidth(args: &FilesArgs) -> Result<FileWork, UsageError> {
             Bytes(client_bytes),
             Bytes(transfer)
         )
-    } else if args.reorder && args.clients() == 1 {
+    } else if args.reorders() && args.clients() == 1 {
         NO_OTHER.into()
     } else if let Some(uneven) = uneven(args) {
         uneven
@@ -327,7 +339,12 @@ fn bandwidth(args: &FilesArgs) -> Result<FileWork, UsageError> {
             client_bytes,
             transfer_bytes: transfer as u32,
             directories,
-            is_reordered: args.reorder,
+            is_reordered: args.reorders(),
+            in_a_row: args.hpc.as_ref().map_or(1, |it| it.in_a_row),
+            order: args
+                .hpc
+                .as_ref()
+                .map_or_else(Default::default, |it| it.order),
         }));
     };
     Err(UsageError(problem))
@@ -345,7 +362,10 @@ fn layout_word(tree: &MetadataTree) -> String {
 
 fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
     let layout = args.layout.unwrap_or(LayoutChoice::Tree);
-    let files = args.files.unwrap_or(FILES);
+    let files = match &args.hpc {
+        Some(hpc) => hpc.files_each.saturating_mul(args.clients()),
+        None => args.files.unwrap_or(FILES),
+    };
     let (depth, file_bytes, directories) = match layout {
         LayoutChoice::Tree => (2, BLOCK_BYTES, DirectoryUse::Own),
         LayoutChoice::Easy => (0, 0, DirectoryUse::Own),
@@ -358,7 +378,7 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
         fan_out: args.fan_out.unwrap_or(FAN_OUT),
         file_bytes: file_bytes.min(FILE_BYTES_MAX) as u32,
         directories,
-        is_reordered: args.reorder,
+        is_reordered: args.reorders(),
     };
     let problem = if !Path::new(&args.target).is_dir() {
         format!("{}: --workload metadata needs a directory", args.target)
@@ -401,7 +421,7 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
 /// Each client reads what one of another rank made, so ranks need as many clients each.
 fn uneven(args: &FilesArgs) -> Option<String> {
     let ranks = args.common.ranks.as_ref()?.share().ranks;
-    let is_uneven = args.reorder && !args.clients().is_multiple_of(ranks);
+    let is_uneven = args.reorders() && !args.clients().is_multiple_of(ranks);
     is_uneven.then(|| {
         format!(
             "--clients {}: with --reorder all {ranks} ranks have the same number of clients. Use a \
@@ -468,12 +488,20 @@ fn decus(args: &FilesArgs, target: FilesTarget) -> Result<FileWork, UsageError> 
     })
 }
 
-fn states(args: &FilesArgs, target: FilesTarget) -> Vec<FileState> {
+fn states(args: &FilesArgs, target: FilesTarget) -> anyhow::Result<Vec<FileState>> {
+    if let Some(hpc) = &args.hpc {
+        let syncs = hpc.syncs && !inspected(&args.target)?.1.memory_backed;
+        return Ok(vec![if syncs {
+            FileState::Durable
+        } else {
+            FileState::AsIs
+        }]);
+    }
     if args.state.is_empty() {
-        return target.usual_states();
+        return Ok(target.usual_states());
     }
     let mut states = args.state.clone();
     states.sort_unstable();
     states.dedup();
-    states
+    Ok(states)
 }

@@ -19,6 +19,9 @@ use crate::recorded::{PERMISSIONS, again, is_called, is_flag, is_of_invocation, 
 /// Commands that are studies themselves.
 const STUDIES: [&str; 2] = ["compare", "study"];
 
+/// Commands whose options are another program's; `files` measures the same.
+const OF_OTHERS: [&str; 3] = ["ior", "mdtest", "io500"];
+
 /// The command that runs commands of the user's.
 const TIMED: &str = "time";
 
@@ -186,7 +189,8 @@ impl Everything {
 /// Commands that measure one target, but for those whose name is that of a measurement of studies.
 pub fn commands() -> Vec<String> {
     let mut names = MeasureCommand::names();
-    names.retain(|it| !STUDIES.contains(&it.as_str()) && kind_named(it).is_none());
+    let is_no_kind = |it: &str| STUDIES.contains(&it) || OF_OTHERS.contains(&it);
+    names.retain(|it| !is_no_kind(it) && kind_named(it).is_none());
     names
 }
 

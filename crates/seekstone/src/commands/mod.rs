@@ -20,9 +20,11 @@ pub mod fio_run;
 pub mod fleet;
 pub mod fleet_launch;
 pub mod generate;
+pub mod hpc;
 pub mod import;
 pub mod import_run;
 pub mod inspect;
+pub mod io500;
 pub mod kind;
 #[cfg_attr(not(feature = "web"), path = "../without/live.rs")]
 pub mod live;

@@ -6,6 +6,7 @@ mod compare;
 mod faults;
 mod files;
 mod fio;
+mod hpc;
 mod launch;
 mod nfs;
 mod ranks;

@@ -11,6 +11,7 @@ mod files_broken;
 mod files_states;
 mod files_stonewall;
 mod fill;
+mod hpc;
 mod kinds_on_targets;
 mod levels;
 mod lying_file;

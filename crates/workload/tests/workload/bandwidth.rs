@@ -11,10 +11,14 @@ const HARD: BandwidthSpec = BandwidthSpec {
     transfer_bytes: 47_008,
     clients: 3,
     directories: DirectoryUse::Shared,
+    in_a_row: 1,
+    order: workload::TransferOrder::Ascending,
 };
 const EASY: BandwidthSpec = BandwidthSpec {
     transfer_bytes: 2 << 20,
     directories: DirectoryUse::Own,
+    in_a_row: 1,
+    order: workload::TransferOrder::Ascending,
     ..HARD
 };
 

@@ -1,0 +1,113 @@
+//! `seekstone io500`: IO500's phases, score and files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use drivers::read_regular_file;
+use hpc::{Io500Config, io500_result, io500_summary};
+use kinds::files::{Io500Outcome, Io500Request, measure_io500};
+use lab::bench::{BenchError, directory_of};
+use results::{Run, Setup};
+use units::TargetName;
+
+use crate::args::{Io500Args, RankSharing};
+use crate::commands::drive::Ready;
+use crate::commands::measuring::{CommandOutline, MeasuringCommand};
+use crate::commands::setup::seeded;
+use crate::exit::UsageError;
+use crate::output;
+
+/// A configuration has no more bytes.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
+
+impl MeasuringCommand for Io500Args {
+    fn outline(&self) -> CommandOutline<'_> {
+        CommandOutline::of(&self.common, [], RankSharing { shared: false })
+            .dealt("--clients", "client", self.clients)
+            .reads([self.config.clone()])
+    }
+
+    fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+        let text = config_text(&self.config, &mut setup)?;
+        let config = Io500Config::read(&text)
+            .map_err(|why| UsageError(format!("{}: {why}", self.config.display())))?;
+        let results_directory = config.results.clone();
+        let clients = self.clients.unwrap_or_else(|| self.common.rank_count());
+        setup.resolve("clients", [clients.to_string()]);
+        let seed = seeded(self.common.seed, &mut setup);
+        let request = Io500Request {
+            target: TargetName::from(config.data.as_str()),
+            seed,
+            setup,
+            reserve: self.reserve,
+            clients,
+            ranks: self.common.ranks.clone(),
+            config,
+        };
+        Ok(Ready {
+            common: &self.common,
+            goals: self.common.goals.clone(),
+            places: directory_of(&request.target).into_iter().collect(),
+            setup: request.setup.clone(),
+            cells: None,
+            measure: Box::new(move |looking| {
+                let mut found = None;
+                let (run, mut delivery) = looking.watch(|interrupt, show| {
+                    let outcome = measure_io500(&request, interrupt, show)?;
+                    let Io500Outcome {
+                        run,
+                        results,
+                        reasons,
+                    } = outcome;
+                    found = Some((results, reasons));
+                    Ok::<_, BenchError>(run)
+                })?;
+                let (results, reasons) = found.expect("it was measured");
+                let summary = io500_summary(&results, &reasons);
+                let printed = summary.clone();
+                let report = delivery.show;
+                delivery.show = Box::new(move |run, is_free| {
+                    if is_free {
+                        output::print(&printed)?;
+                    }
+                    report(run, is_free)
+                });
+                let delivery = delivery.and_after(move |run| {
+                    let result = io500_result(host::VERSION, &results, &reasons);
+                    let files = [("result.txt", &result), ("result_summary.txt", &summary)];
+                    let directory = written(&results_directory, run, &files)?;
+                    output::complain(&format!("Wrote {}", directory.display()));
+                    Ok(())
+                });
+                Ok((run, delivery))
+            }),
+        })
+    }
+}
+
+/// The configuration: as it was recorded, where a run is repeated.
+fn config_text(path: &Path, setup: &mut Setup) -> anyhow::Result<String> {
+    let name = path.to_string_lossy();
+    if let Some(recorded) = setup.text_of(&name) {
+        return Ok(recorded.to_owned());
+    }
+    let bytes = read_regular_file(path, CONFIG_BYTES_MAX)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| UsageError(format!("{} is not text", path.display())))?;
+    setup.keep_text(&name, &text);
+    Ok(text)
+}
+
+/// Write result files into a directory below `results`, named after when the run began.
+fn written(results: &str, run: &Run, files: &[(&str, &String)]) -> anyhow::Result<PathBuf> {
+    let began = run.environment.started_at.replace(':', ".");
+    let directory = Path::new(results).join(began);
+    let failed = || format!("result files cannot be written to {}", directory.display());
+    fs::create_dir_all(&directory).with_context(failed)?;
+    for (name, text) in files {
+        fs::write(directory.join(name), text).with_context(failed)?;
+    }
+    Ok(directory)
+}
