@@ -63,7 +63,7 @@ const API: Io500Option = HpcOption::value("", "API", Differs("POSIX alone"), |_,
 const DIRECT: Io500Option = HpcOption::value(
     "",
     "posix.odirect",
-    Differs("files go through the page cache; TRUE is refused"),
+    Differs("files go through the page cache. TRUE is refused"),
     |_, it| off("posix.odirect", it),
 );
 const HINTS: Io500Option = HpcOption::value(
@@ -78,7 +78,7 @@ const RUN: Io500Option = HpcOption::value(
     Differs("a score needs all phases: TRUE alone"),
     |_, it| match truth(it)? {
         true => Ok(()),
-        false => Err(format!("{it}: all phases are run; leave it out")),
+        false => Err(format!("{it}: all phases are run. Leave it out")),
     },
 );
 const NO_FIND: Io500Option =
@@ -261,7 +261,7 @@ fn truth(text: &str) -> Result<bool, String> {
 fn off(name: &str, text: &str) -> Result<(), String> {
     match truth(text) {
         Ok(false) => Ok(()),
-        _ => Err(format!("{text}: {name} is not supported; leave it out")),
+        _ => Err(format!("{text}: {name} is not supported. Leave it out")),
     }
 }
 

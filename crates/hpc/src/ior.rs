@@ -68,11 +68,11 @@ impl Default for IorCommand {
     }
 }
 
-const NO_MPI_IO: &str = "files are reached by POSIX calls alone, not by MPI-IO; leave it out";
-const NO_HDF5: &str = "files are reached by POSIX calls alone, not by HDF5; leave it out";
+const NO_MPI_IO: &str = "files are reached by POSIX calls alone, not by MPI-IO. Leave it out";
+const NO_HDF5: &str = "files are reached by POSIX calls alone, not by HDF5. Leave it out";
 const REMOVED: &str =
-    "files are removed at the end; write and read in one command, with -w -r, and leave it out";
-const DIRECT: &str = "files go through the page cache; use `seekstone transfer DIR --streams N` \
+    "files are removed at the end. Write and read in one command, with -w -r, and leave it out";
+const DIRECT: &str = "files go through the page cache. Use `seekstone transfer DIR --streams N` \
                       for direct I/O, or leave it out";
 const NEXT_HOST: &str =
     "with several hosts the next host's rank of the same place is read, on one host the next rank";
@@ -92,13 +92,13 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::refused_value(
         "-d",
         "interTestDelay",
-        "repetitions follow each other at once; use one command each, with a sleep in between",
+        "repetitions follow each other at once. Use one command each, with a sleep in between",
     ),
     HpcOption::value(
         "-D",
         "deadlineForStonewalling",
         Differs(
-            "stops writing only; then all ranks write as much as the furthest, as with \
+            "stops writing only. Then all ranks write as much as the furthest, as with \
              `stoneWallingWearOut`, and reading reads all of it",
         ),
         |to, it| put(&mut to.stonewall, seconds(it)),
@@ -106,7 +106,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::flag(
         "-e",
         "fsync",
-        Differs("a new file's directory is synced, too; in memory (tmpfs) nothing is"),
+        Differs("a new file's directory is synced, too. In memory (tmpfs) nothing is"),
         |to, _| put(&mut to.syncs, Ok(true)),
     ),
     HpcOption::refused("-E", "useExistingTestFile", REMOVED),
@@ -142,13 +142,13 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::flag(
         "-K",
         "keepFileWithError",
-        Differs("files are removed; with -W the report names what is wrong and where"),
+        Differs("files are removed. With -W the report names what is wrong and where"),
         |_, _| Ok(()),
     ),
     HpcOption::value(
         "-l",
         "dataPacketType",
-        Differs("`offset` and `timestamp`: blocks say which they are; `incompressible` is refused"),
+        Differs("`offset` and `timestamp`: blocks say which they are. `incompressible` is refused"),
         |_, it| packet(it),
     ),
     HpcOption::flag(
@@ -166,7 +166,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::value(
         "-N",
         "numTasks",
-        Differs("at least one a rank; without a launcher so many threads take part"),
+        Differs("at least one a rank. Without a launcher so many threads take part"),
         |to, it| {
             put(
                 &mut to.tasks,
@@ -177,7 +177,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::value(
         "-o",
         "testFile",
-        Differs("names the directory; files are made in a work directory within it"),
+        Differs("names the directory. Files are made in a work directory within it"),
         |to, it| put(&mut to.file, Ok(it.to_owned())),
     ),
     HpcOption::value("-O", "", Differs("names of this table alone"), |to, it| {
@@ -195,10 +195,10 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::value(
         "-Q",
         "taskPerNodeOffset",
-        Differs("1 alone; see -C"),
+        Differs("1 alone. See -C"),
         |_, it| match it {
             "1" => Ok(()),
-            _ => Err(format!("{it}: ranks read the next host's files; use -Q 1")),
+            _ => Err(format!("{it}: ranks read the next host's files. Use -Q 1")),
         },
     ),
     HpcOption::flag(
@@ -211,7 +211,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
         "-R",
         "checkRead",
         Differs(
-            "every byte read is compared within the time of the phase; without it the first 512 \
+            "every byte read is compared within the time of the phase. Without it the first 512 \
              of each call",
         ),
         |to, _| {
@@ -248,7 +248,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
         "-W",
         "checkWrite",
         Differs(
-            "files are dropped from memory and read back; transfers are whole 512-byte sectors",
+            "files are dropped from memory and read back. Transfers are whole 512-byte sectors",
         ),
         |to, _| put(&mut to.verifies, Ok(true)),
     ),
@@ -260,7 +260,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::value(
         "-X",
         "reorderTasksRandomSeed",
-        Differs("no effect; see -Z"),
+        Differs("no effect. See -Z"),
         |_, _| Ok(()),
     ),
     HpcOption::refused(
@@ -314,7 +314,7 @@ fn packet(kind: &str) -> Result<(), String> {
     match kind.to_ascii_lowercase().as_str() {
         "o" | "offset" | "t" | "timestamp" => Ok(()),
         "i" | "incompressible" => Err(format!(
-            "{kind}: the data of file tests can be compressed in part; use `seekstone transfer`"
+            "{kind}: the data of file tests can be compressed in part. Use `seekstone transfer`"
         )),
         _ => Err(format!("{kind}: is neither offset nor timestamp")),
     }
@@ -340,7 +340,7 @@ impl IorCommand {
         } else if block % transfer > 0 {
             format!("-b {block}: a block is a whole number of transfers of {transfer} bytes (-t)")
         } else if command.is_random && command.verifies {
-            "-W: what is written in random order is not read back; use -R, or leave -z out".into()
+            "-W: what is written in random order is not read back. Use -R, or leave -z out".into()
         } else if !command.writes {
             "files are removed at the end, so reading needs -w in the same command".into()
         } else {

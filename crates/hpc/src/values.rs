@@ -18,7 +18,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     let number: Option<u64> = digits.parse().ok();
     number
         .and_then(|it| it.checked_mul(1 << shift))
-        .ok_or_else(|| format!("{text}: is no size; use a whole number such as 4096, 4k or 2m"))
+        .ok_or_else(|| format!("{text}: is no size. Use a whole number such as 4096, 4k or 2m"))
 }
 
 /// A whole number from `least` on.
@@ -52,7 +52,7 @@ pub fn posix(text: &str) -> Result<(), String> {
     match text.eq_ignore_ascii_case("posix") {
         true => Ok(()),
         false => Err(format!(
-            "{text}: files are reached by POSIX calls alone; use -a POSIX"
+            "{text}: files are reached by POSIX calls alone. Use -a POSIX"
         )),
     }
 }

@@ -8,7 +8,6 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use crate::mix::Gap;
 use crate::op::TargetId;
 
 mod profile;

@@ -35,7 +35,7 @@ use workload::{BandwidthPhase, DirectoryUse, MetadataPhase, TransferOrder};
 use super::run::{FileWork, FilesRequest, FilesSession, MemoryDisk, with_left};
 use super::subject::TestedFileSystem;
 use crate::session::{self, MeasurementSession};
-use crate::stage::{Show, Stage};
+use crate::stage::{RunPlan, Show, Stage};
 
 /// Shares of the free space, and of the free names, that parts with large and with small files may
 /// use.
@@ -204,6 +204,7 @@ impl Io500Request {
                 FileState::AsIs
             }],
             clients: self.clients,
+            processors: Vec::new(),
             stonewall: Some(self.config.stonewall),
             stripes: None,
             verify: false,
@@ -270,6 +271,15 @@ impl MeasurementSession for Io500Session<'_> {
 
     fn now(&mut self) -> Instant {
         self.clock.now()
+    }
+
+    /// All of its phases take as long as their work does.
+    fn plan(&self) -> RunPlan {
+        RunPlan::default()
+    }
+
+    fn show(&mut self, stage: &Stage<'_>) {
+        (self.show)(stage);
     }
 
     fn measure(&mut self) -> Result<(), BenchError> {
