@@ -108,4 +108,4 @@ pub use warning_code::{UnlistedCode, WarningCode, WarningScope};
 pub use what_if::{
     DeviceRow, MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf,
 };
-pub use workload::DirectoryUse;
+pub use workload::{DirectoryUse, TransferOrder};

@@ -2,8 +2,8 @@
 
 use results::{
     DirectoryUse, FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest,
-    FileTests, FileTransfers, MetadataTree, RankShare, StonewallFigures, StonewallPass, Warning,
-    WarningCode,
+    FileTests, FileTransfers, MetadataTree, RankShare, StonewallFigures, StonewallPass,
+    TransferOrder, Warning, WarningCode,
 };
 
 use sample::estimate;
@@ -62,7 +62,7 @@ pub fn files() -> FileTests {
             directories: DirectoryUse::Shared,
             is_reordered: true,
             in_a_row: 1,
-            order: workload::TransferOrder::Ascending,
+            order: TransferOrder::Ascending,
         }),
         is_sampled: false,
         stonewall_ns: Some(30_000_000_000),
