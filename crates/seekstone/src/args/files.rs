@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use drivers::ReadCompare;
-use procedure::FileItem;
+use procedure::{FileItem, OnError};
 use results::FileState;
 use units::{Bytes, Duration, TargetName, UnitError};
 use workload::{DecusTest, Spacing, TransferOrder};

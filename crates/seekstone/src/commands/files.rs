@@ -157,6 +157,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> anyhow::Result<FilesRequest> {
             .map_or_else(Vec::new, |it| it.phases.clone()),
         states,
         clients: args.clients(),
+        processors: args.cpus.clone().map_or_else(Vec::new, |it| it.0),
         stonewall: args.stonewall,
         stripes: (args.stripe_count.is_some() || args.stripe_size.is_some()).then_some(
             LustreStripes {
@@ -274,7 +275,10 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
     let has_cold = args.state.is_empty() || args.state.contains(&FileState::Cold);
     let problem = if args.errors == OnError::Count {
         "--errors count: a pass makes all of its calls, or there is none. Leave it out"
-    } else if args.workers.is_some_and(|workers| workers != args.clients) {
+    } else if args
+        .workers
+        .is_some_and(|workers| workers != args.clients())
+    {
         "--workers: each client has a thread of its own. Set --clients, and leave it out"
     } else if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
         "--memory: with --stonewall, a memory disk would create different files from the target. \
