@@ -11,8 +11,19 @@
   const parts = new Map();
   let current = null;
 
-  const draw = (svg, points, of, name) => {
-    const known = points.filter((point) => point[of] !== null);
+  // The rate from one event to the next with more operations: a stall is a low rate of its length.
+  const moments = (points) => {
+    let before = points[0];
+    return points.flatMap((point) => {
+      const [span, done] = [point.elapsed_s - before.elapsed_s, point.operations - before.operations];
+      if (span <= 0 || done === 0) return [];
+      before = point;
+      return done > 0 ? [{ elapsed_s: point.elapsed_s, iops: done / span }] : [];
+    });
+  };
+
+  const draw = (svg, points, lines, name) => {
+    const known = points.filter((point) => point[lines[0]] !== null);
     svg.replaceChildren();
     if (known.length < 2) return;
     const add = (kind, attributes, text) => {
@@ -21,7 +32,7 @@
       if (text) element.textContent = text;
       svg.append(element);
     };
-    const highest = Math.max(...known.map((point) => point[of])) * 1.1;
+    const highest = Math.max(...known.flatMap((point) => lines.map((of) => point[of] ?? 0))) * 1.1;
     const [first, last] = [known[0].elapsed_s, known.at(-1).elapsed_s];
     const x = (at) => LEFT + ((at - first) / Math.max(last - first, 1e-9)) * (RIGHT - LEFT);
     const y = (value) => FLOOR - (value / highest) * (FLOOR - TOP);
@@ -31,13 +42,16 @@
     }
     add("text", { x: LEFT, y: FLOOR + 18 }, `${number(first, 3)} s`);
     add("text", { class: "y", x: RIGHT, y: FLOOR + 18 }, `${number(last, 3)} s`);
-    const line = known.map((point) => `${x(point.elapsed_s)} ${y(point[of])}`).join("L");
-    add("path", { class: "line s0", d: `M${line}` });
+    lines.forEach((of, number) => {
+      const shown = known.filter((point) => point[of] !== null);
+      const line = shown.map((point) => `${x(point.elapsed_s)} ${y(point[of])}`).join("L");
+      if (line) add("path", { class: `line s${number}`, d: `M${line}` });
+    });
   };
 
   const row = (part) => {
-    const cells = [part.iops, part.mean_us, part.error];
-    const shown = [rate, time, (error) => `${number(error * 100, 2)} %`];
+    const cells = [part.iops, part.mean_us, part.error, part.p99_us];
+    const shown = [rate, time, (error) => `${number(error * 100, 2)} %`, time];
     part.cells.forEach((cell, at) => {
       cell.textContent = cells[at] === null ? "" : shown[at](cells[at]);
     });
@@ -51,7 +65,7 @@
       name.scope = "row";
       name.textContent = glimpse.title;
       line.append(name);
-      const cells = ["IOPS", "mean latency", "± 95 %"].map((label) => {
+      const cells = ["IOPS", "mean latency", "± 95 %", "p99"].map((label) => {
         const cell = document.createElement("td");
         cell.className = "n";
         cell.dataset.l = label;
@@ -62,12 +76,14 @@
       part = { cells, points: [] };
       parts.set(glimpse.title, part);
     }
-    Object.assign(part, { iops: glimpse.iops, mean_us: glimpse.mean_us, error: glimpse.error });
+    const { iops, mean_us, error, p99_us, left_s } = glimpse;
+    Object.assign(part, { iops, mean_us, error, p99_us });
     part.points.push(glimpse);
     if (part.points.length > 600) part.points.splice(0, part.points.length - 600);
     row(part);
     current = part;
-    find("when").textContent = `${number(glimpse.elapsed_s, 3)} s`;
+    const left = left_s === null ? "" : `, at most ${number(left_s, 2)} s left`;
+    find("when").textContent = `${number(glimpse.elapsed_s, 3)} s${left}`;
     find("lead").textContent = glimpse.title;
     find("done").value = glimpse.done;
   };
@@ -83,8 +99,8 @@
       is_due = false;
       // The finished page has come before this frame.
       if (is_over) return;
-      draw(find("iops"), current.points, "iops", rate);
-      draw(find("latency"), current.points, "mean_us", time);
+      draw(find("iops"), moments(current.points), ["iops"], rate);
+      draw(find("latency"), current.points, ["mean_us", "p99_us"], time);
     });
   });
   events.addEventListener("end", (event) => {

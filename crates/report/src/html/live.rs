@@ -17,12 +17,18 @@ pub struct LiveGlimpse {
     pub done: f64,
     /// Since the start of the run, seconds.
     pub elapsed_s: f64,
-    /// Operations per second so far.
+    /// Time that is left at most, seconds, once it is known.
+    pub left_s: Option<f64>,
+    /// Operations of this part so far, from which the page draws the rate from event to event.
+    pub operations: u64,
+    /// Operations per second of this part so far.
     pub iops: Option<f64>,
     /// Mean latency so far, microseconds.
     pub mean_us: Option<f64>,
     /// Relative half-width of its interval.
     pub error: Option<f64>,
+    /// 99 % of the latencies so far are below this, microseconds.
+    pub p99_us: Option<f64>,
 }
 
 impl LiveGlimpse {
@@ -47,22 +53,27 @@ pub fn live_html(name: &str) -> String {
          <noscript><p>This page needs JavaScript to follow the run.</p></noscript>\n</header>\n",
         escaped(name)
     );
-    let chart = |id: &str, name: &str, unit: &str| {
+    let chart = |id: &str, name: &str, when: &str, unit: &str| {
         format!(
-            "<figure class=\"plot\"><figcaption>{name}<small>since the start of this part, so far\
-             </small></figcaption><svg id=\"{id}\" viewBox=\"0 0 560 320\" role=\"img\" \
+            "<figure class=\"plot\"><figcaption>{name}<small>{when}</small></figcaption><svg id=\"{id}\" viewBox=\"0 0 560 320\" role=\"img\" \
              aria-label=\"{name}, {unit}\"></svg></figure>\n"
         )
     };
     let charts = format!(
         "<div class=\"plots\">{}{}</div>\n",
-        chart("iops", "IOPS", "1/s"),
-        chart("latency", "Mean latency", "microseconds")
+        chart("iops", "IOPS", "of each moment", "1/s"),
+        chart(
+            "latency",
+            "Latency: mean, p99 dashed",
+            "of this part, so far",
+            "microseconds"
+        )
     );
     let rows = "<table><thead><tr><th scope=\"col\">part</th>\
                 <th scope=\"col\" class=\"n\">IOPS</th>\
                 <th scope=\"col\" class=\"n\">mean latency</th>\
                 <th scope=\"col\" class=\"n\">± 95 %</th>\
+                <th scope=\"col\" class=\"n\">p99</th>\
                 </tr></thead><tbody id=\"rows\"></tbody></table>\n";
     // The page that takes its place brings a script of its own, and names its columns in its style.
     let policy = format!(

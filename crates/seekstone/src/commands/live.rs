@@ -56,9 +56,15 @@ impl LivePage {
             title: stage.activity(),
             done: stage.done,
             elapsed_s: stage.elapsed.as_secs_f64(),
+            left_s: (stage.left.0 < u64::MAX).then(|| stage.left.as_secs_f64()),
+            operations: stage.glimpse.map_or(0, |it| it.operations),
             iops: stage.glimpse.and_then(|it| it.throughput),
             mean_us: response.map(|(mean_ns, _)| mean_ns / MICROSECOND),
             error: response.map(|(_, half_width)| half_width),
+            p99_us: stage
+                .glimpse
+                .and_then(|it| it.p99_ns)
+                .map(|ns| ns / MICROSECOND),
         });
     }
 
@@ -68,9 +74,7 @@ impl LivePage {
             title: stage.title.clone(),
             done: stage.done,
             elapsed_s: stage.elapsed.as_secs_f64(),
-            iops: None,
-            mean_us: None,
-            error: None,
+            ..LiveGlimpse::default()
         });
     }
 

@@ -199,6 +199,9 @@ fn follow(args: &[&str], title: &str) {
         elapsed = now;
         let done = glimpse["done"].as_f64().expect("a share");
         assert!((0.0..=1.0).contains(&done), "{glimpse}");
+        let left = glimpse["left_s"].as_f64();
+        assert!(left.is_none_or(|left| left < 1e6), "{glimpse}");
+        assert!(glimpse["operations"].is_u64(), "{glimpse}");
     }
 }
 
