@@ -45,7 +45,8 @@
     lines.forEach((of, number) => {
       const shown = known.filter((point) => point[of] !== null);
       const line = shown.map((point) => `${x(point.elapsed_s)} ${y(point[of])}`).join("L");
-      if (line) add("path", { class: `line s${number}`, d: `M${line}` });
+      const dashes = number ? "6 3" : "none";
+      if (line) add("path", { class: `line s${number}`, "stroke-dasharray": dashes, d: `M${line}` });
     });
   };
 

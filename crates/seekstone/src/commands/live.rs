@@ -51,7 +51,11 @@ impl LivePage {
 
     /// Tell how far the run is.
     pub fn show(&mut self, stage: &Stage<'_>) {
+        if stage.is_plan() {
+            return;
+        }
         let response = stage.glimpse.and_then(|it| it.response);
+        let mean_ns = stage.glimpse.and_then(|it| it.mean_ns);
         self.send(&LiveGlimpse {
             title: stage.activity(),
             done: stage.done,
@@ -59,7 +63,7 @@ impl LivePage {
             left_s: (stage.left.0 < u64::MAX).then(|| stage.left.as_secs_f64()),
             operations: stage.glimpse.map_or(0, |it| it.operations),
             iops: stage.glimpse.and_then(|it| it.throughput),
-            mean_us: response.map(|(mean_ns, _)| mean_ns / MICROSECOND),
+            mean_us: mean_ns.map(|mean_ns| mean_ns / MICROSECOND),
             error: response.map(|(_, half_width)| half_width),
             p99_us: stage
                 .glimpse
