@@ -31,6 +31,29 @@ pub fn local_moment(rfc_3339: &str) -> Option<(String, f64, f64)> {
     Some((local.strftime("%H:%M:%S").to_string(), wall + offset, wall))
 }
 
+/// A millisecond since 1970 in ISO 8601, to the second: this machine's time with its offset.
+#[must_use]
+pub fn local_iso(unix_ms: u64) -> String {
+    let moment = Timestamp::from_millisecond(i64::try_from(unix_ms).unwrap_or(i64::MAX));
+    let local = moment
+        .unwrap_or(Timestamp::MAX)
+        .to_zoned(jiff::tz::TimeZone::system());
+    local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+/// The same in UTC, for a clock that is no machine's.
+#[must_use]
+pub fn utc_iso(unix_ms: u64) -> String {
+    let moment = Timestamp::from_millisecond(i64::try_from(unix_ms).unwrap_or(i64::MAX));
+    format!("{:.0}", moment.unwrap_or(Timestamp::MAX))
+}
+
+/// Milliseconds since 1970 by this machine's clock of the day.
+#[must_use]
+pub fn unix_ms() -> u64 {
+    u64::try_from(Timestamp::now().as_millisecond()).unwrap_or(0)
+}
+
 /// Describes the machine whose `/proc` and `/sys` are given. Name, kernel and the processors that
 /// this process may use come from system calls all the same.
 #[must_use]

@@ -38,7 +38,7 @@ pub enum ClockGap {
 
 /// One reading of the clocks, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ClockReading {
+struct ThreeClocks {
     /// Without the time of a suspend.
     monotonic: u64,
     /// With it.
@@ -121,7 +121,7 @@ fn locked(beats: &Mutex<Beats>) -> MutexGuard<'_, Beats> {
     beats.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn reading() -> ClockReading {
+fn reading() -> ThreeClocks {
     let of = |clock| {
         let time = clock_gettime(clock);
         time.tv_sec
@@ -129,7 +129,7 @@ fn reading() -> ClockReading {
             .saturating_add(time.tv_nsec)
     };
     let since_boot = |clock| u64::try_from(of(clock)).unwrap_or(0);
-    ClockReading {
+    ThreeClocks {
         monotonic: since_boot(ClockId::Monotonic),
         boot: since_boot(ClockId::Boottime),
         day: of(ClockId::Realtime),
@@ -137,7 +137,7 @@ fn reading() -> ClockReading {
 }
 
 /// What lies between two readings that should be a beat apart.
-fn gaps(before: &ClockReading, now: &ClockReading) -> [Option<ClockGap>; 3] {
+fn gaps(before: &ThreeClocks, now: &ThreeClocks) -> [Option<ClockGap>; 3] {
     let ran = now.monotonic.saturating_sub(before.monotonic);
     let passed = now.boot.saturating_sub(before.boot);
     let suspended = passed.saturating_sub(ran);
@@ -159,13 +159,13 @@ mod tests {
 
     #[test]
     fn suspends_stops_and_steps_are_told_apart() {
-        let before = ClockReading {
+        let before = ThreeClocks {
             monotonic: 10 * SECOND,
             boot: 20 * SECOND,
             day: 1_700_000_000 * SECOND as i64,
         };
         let check = |ran: u64, slept: u64, set: i64, expected: &[ClockGap]| {
-            let now = ClockReading {
+            let now = ThreeClocks {
                 monotonic: before.monotonic + ran,
                 boot: before.boot + ran + slept,
                 day: before.day + (ran + slept) as i64 + set,

@@ -1,18 +1,43 @@
 //! What a machine and a device did, beside probes of it: counters of the kernel, looked at twice.
 //! Sources: `block/stat`, `Documentation/accounting/psi.rst`, proc_meminfo(5), proc_stat(5).
 
-use watch::WatchCounter;
-
 use crate::counters::{device_activity, steal_ticks};
 use crate::inspect::facts::SystemRoots;
+
+units::words! {
+    /// What is counted.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MachineCounter {
+        DeviceReads = "device_reads",
+        DeviceReadBytes = "device_read_bytes",
+        DeviceWrites = "device_writes",
+        DeviceWrittenBytes = "device_written_bytes",
+        /// Time in which the device had a request, ms.
+        DeviceBusyMs = "device_busy_ms",
+        /// Requests at the device now.
+        DeviceQueue = "device_queue_max",
+        /// Time in which a task waited for storage, us.
+        PressureIoUs = "pressure_io_us",
+        /// Time in which a task waited for a processor, us.
+        PressureCpuUs = "pressure_cpu_us",
+        /// Time in which a task waited for memory, us.
+        PressureMemoryUs = "pressure_memory_us",
+        /// Bytes of dirty pages now.
+        DirtyBytes = "dirty_bytes_max",
+        /// Bytes under writeback now.
+        WritebackBytes = "writeback_bytes_max",
+        /// Processor time taken by the hypervisor, ms.
+        StealMs = "steal_ms",
+    }
+}
 
 /// One look.
 #[derive(Clone, Debug, Default)]
 pub struct MachineLook {
     /// Sums since the machine began.
-    sums: Vec<(WatchCounter, u64)>,
+    sums: Vec<(MachineCounter, u64)>,
     /// What holds now.
-    levels: Vec<(WatchCounter, u64)>,
+    levels: Vec<(MachineCounter, u64)>,
 }
 
 impl MachineLook {
@@ -26,27 +51,27 @@ impl MachineLook {
         let mut look = Self::default();
         if let Some(it) = device.and_then(|name| device_activity(facts, name)) {
             look.sums.extend([
-                (WatchCounter::DeviceReads, it.reads),
-                (WatchCounter::DeviceReadBytes, it.read_bytes),
-                (WatchCounter::DeviceWrites, it.writes),
-                (WatchCounter::DeviceWrittenBytes, it.written_bytes),
-                (WatchCounter::DeviceBusyMs, it.busy_ms),
+                (MachineCounter::DeviceReads, it.reads),
+                (MachineCounter::DeviceReadBytes, it.read_bytes),
+                (MachineCounter::DeviceWrites, it.writes),
+                (MachineCounter::DeviceWrittenBytes, it.written_bytes),
+                (MachineCounter::DeviceBusyMs, it.busy_ms),
             ]);
             look.levels
-                .push((WatchCounter::DeviceQueueMax, it.in_flight));
+                .push((MachineCounter::DeviceQueue, it.in_flight));
         }
         for (counter, file) in [
-            (WatchCounter::PressureIoUs, "pressure/io"),
-            (WatchCounter::PressureCpuUs, "pressure/cpu"),
-            (WatchCounter::PressureMemoryUs, "pressure/memory"),
+            (MachineCounter::PressureIoUs, "pressure/io"),
+            (MachineCounter::PressureCpuUs, "pressure/cpu"),
+            (MachineCounter::PressureMemoryUs, "pressure/memory"),
         ] {
             let text = facts.proc_text(file);
             let total = text.as_deref().and_then(pressure_total);
             look.sums.extend(total.map(|total| (counter, total)));
         }
         for (counter, name) in [
-            (WatchCounter::DirtyBytesMax, "Dirty"),
-            (WatchCounter::WritebackBytesMax, "Writeback"),
+            (MachineCounter::DirtyBytes, "Dirty"),
+            (MachineCounter::WritebackBytes, "Writeback"),
         ] {
             let bytes = facts.memory_bytes(name);
             look.levels.extend(bytes.map(|bytes| (counter, bytes)));
@@ -54,14 +79,14 @@ impl MachineLook {
         let tick_ms = 1_000 / rustix::param::clock_ticks_per_second().max(1);
         let steal = facts.proc_text("stat").and_then(|text| steal_ticks(&text));
         look.sums
-            .extend(steal.map(|ticks| (WatchCounter::StealMs, ticks.saturating_mul(tick_ms))));
+            .extend(steal.map(|ticks| (MachineCounter::StealMs, ticks.saturating_mul(tick_ms))));
         look
     }
 
     /// What was done since an `earlier` look, and what holds now.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Vec<(WatchCounter, u64)> {
-        let of = |&(counter, sum): &(WatchCounter, u64)| {
+    pub fn since(&self, earlier: &Self) -> Vec<(MachineCounter, u64)> {
+        let of = |&(counter, sum): &(MachineCounter, u64)| {
             let mut before = earlier.sums.iter();
             let before = before.find(|(it, _)| *it == counter)?.1;
             Some((counter, sum.saturating_sub(before)))
@@ -74,7 +99,7 @@ impl MachineLook {
     #[must_use]
     pub fn queue(&self) -> Option<u64> {
         let mut levels = self.levels.iter();
-        let queue = levels.find(|(it, _)| *it == WatchCounter::DeviceQueueMax);
+        let queue = levels.find(|(it, _)| *it == MachineCounter::DeviceQueue);
         queue.map(|(_, level)| *level)
     }
 }
@@ -125,15 +150,15 @@ mod tests {
         ]);
         assert_eq!(last.queue(), Some(9));
         let expected = [
-            (WatchCounter::DeviceReads, 10),
-            (WatchCounter::DeviceReadBytes, 20 * 512),
-            (WatchCounter::DeviceWrites, 0),
-            (WatchCounter::DeviceWrittenBytes, 0),
-            (WatchCounter::DeviceBusyMs, 20),
-            (WatchCounter::PressureIoUs, 30),
-            (WatchCounter::DeviceQueueMax, 9),
-            (WatchCounter::DirtyBytesMax, 4096),
-            (WatchCounter::WritebackBytesMax, 0),
+            (MachineCounter::DeviceReads, 10),
+            (MachineCounter::DeviceReadBytes, 20 * 512),
+            (MachineCounter::DeviceWrites, 0),
+            (MachineCounter::DeviceWrittenBytes, 0),
+            (MachineCounter::DeviceBusyMs, 20),
+            (MachineCounter::PressureIoUs, 30),
+            (MachineCounter::DeviceQueue, 9),
+            (MachineCounter::DirtyBytes, 4096),
+            (MachineCounter::WritebackBytes, 0),
         ];
         assert_eq!(last.since(&first), expected);
     }

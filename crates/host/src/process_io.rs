@@ -7,14 +7,22 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use watch::ProcessShare;
-
 /// Processes that an event names, at most.
 const NAMED_MAX: usize = 3;
 /// Those that moved less than this part of what the first did are not named.
 const NAMED_PART: u64 = 10;
 /// Nobody is named for fewer bytes.
 const NAMED_BYTES_MIN: u64 = 1 << 20;
+
+/// A process, and the bytes that it moved to and from storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessBytes {
+    pub pid: u32,
+    /// As the kernel keeps it: 15 bytes of the program's name.
+    pub name: String,
+    pub read: u64,
+    pub written: u64,
+}
 
 /// Bytes read and written by each process since it began.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +64,7 @@ impl ProcessLook {
 
     /// Those that moved most since an `earlier` look, most first.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Vec<ProcessShare> {
+    pub fn since(&self, earlier: &Self) -> Vec<ProcessBytes> {
         let moved = |(&pid, &(read, written)): (&u32, &(u64, u64))| {
             let known = earlier.bytes.get(&pid).copied().unwrap_or_default();
             // A number that was given anew has smaller counts.
@@ -72,11 +80,11 @@ impl ProcessLook {
         let least = moved.first().map_or(0, |it| sum(it) / NAMED_PART);
         let named = moved.into_iter().take(NAMED_MAX);
         let named = named.filter(|it| sum(it) >= least.max(NAMED_BYTES_MIN));
-        let share = |(pid, read_bytes, written_bytes)| ProcessShare {
+        let share = |(pid, read, written)| ProcessBytes {
             pid,
             name: self.name(pid),
-            read_bytes,
-            written_bytes,
+            read,
+            written,
         };
         named.map(share).collect()
     }
@@ -121,7 +129,7 @@ mod tests {
         let found: Vec<_> = after
             .since(&before)
             .into_iter()
-            .map(|it| (it.pid, it.name, it.read_bytes, it.written_bytes))
+            .map(|it| (it.pid, it.name, it.read, it.written))
             .collect();
         let expected = [
             (4711, "pg_dump".to_owned(), 20 << 20, 7),

@@ -47,6 +47,8 @@ mod trace;
 mod validation;
 mod verdicts;
 mod warnings;
+mod watch;
+mod watch_metrics;
 mod what_if;
 
 pub use charts::load::{curve_glyphs, curves_svg};
@@ -83,4 +85,6 @@ pub use systems_comparison::{SystemFacts, SystemsError, SystemsTable, systems_co
 pub use trace::{trace_json, trace_sheet};
 pub use validation::{validation, validation_json};
 pub use verdicts::goal_lines;
+pub use watch::{WallClock, watch_event, watch_hours, watch_level, watch_status, watch_summary};
+pub use watch_metrics::watch_metrics;
 pub use what_if::{what_if, what_if_json};

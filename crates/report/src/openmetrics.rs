@@ -97,7 +97,7 @@ fn name_of(text: &str) -> String {
     text.chars().map(keep).collect()
 }
 
-fn label(name: &str, value: &str) -> String {
+pub(crate) fn label(name: &str, value: &str) -> String {
     let value = units::printable(value)
         .replace('\\', "\\\\")
         .replace('"', "\\\"");

@@ -113,7 +113,12 @@ impl ChangeDetector {
             return self.follow(due_ms, time_ns, &evidence);
         }
         self.minute.record(time_ns);
-        self.cells.as_ref()?;
+        if self.cells.is_none() {
+            if self.minute.count() >= USUAL_MIN {
+                self.end_minute();
+            }
+            return None;
+        }
         for (tail, evidence) in self.tails.iter_mut().zip(evidence) {
             match tail.statistic + evidence > 0.0 {
                 true => tail.add(due_ms, time_ns, evidence),

@@ -5,6 +5,7 @@
 
 mod detector;
 mod event;
+mod level;
 mod prober;
 mod share_cells;
 mod target_watch;
@@ -14,8 +15,9 @@ mod window;
 
 pub use detector::{ChangeDetector, ChangeFound};
 pub use event::{ProcessShare, SlowEvent, WatchEvent};
-pub use prober::{PROBE_BYTES, PROBES_AT_ONCE, Probe, ProbeKind, ProbePlan, Prober};
-pub use target_watch::{TargetWatch, WatchNews, WatchTotals};
+pub use level::{LevelFinding, WatchLevel};
+pub use prober::{PROBE_BYTES, PROBES_AT_ONCE, Probe, ProbeKind, ProbePlaces, ProbePlan, Prober};
+pub use target_watch::{TargetWatch, WatchNews};
 pub use times::ProbeTimes;
 pub use window::{
     StoredWindow, WINDOW_SECONDS, WatchCounter, WatchWindow, WindowError, next_merge,

@@ -71,52 +71,29 @@ pub struct ProbePlan {
     pub seed: u64,
 }
 
-/// The probes of one kind.
+/// Where the probes of a kind go.
 #[derive(Debug)]
-struct ProbeArrivals {
+pub struct ProbePlaces {
     kind: ProbeKind,
-    gaps: GapProcess,
-    arrivals: Stream,
+    blocks: u64,
     addresses: Stream,
-    due: Instant,
-    arrived: u64,
-    /// When those under way were due.
-    under_way: Vec<Instant>,
-    waiting: VecDeque<Instant>,
 }
 
-impl ProbeArrivals {
-    fn new(kind: ProbeKind, plan: &ProbePlan, start: Instant) -> Self {
-        let mean_ns = plan.every.as_nanos() as f64;
-        let client = kind as u64;
-        let mut gaps = GapProcess::new(GapShape::Exponential, mean_ns).expect("above zero");
-        let mut arrivals = Stream::new(plan.seed, client, Purpose::Arrival);
-        let first = Duration::from_nanos(gaps.next_gap_ns(&mut arrivals));
+impl ProbePlaces {
+    /// Blocks of a target of that size, a block at least.
+    #[must_use]
+    pub fn new(kind: ProbeKind, size: u64, seed: u64) -> Self {
         Self {
             kind,
-            gaps,
-            arrivals,
-            addresses: Stream::new(plan.seed, client, Purpose::Address),
-            due: start + first,
-            arrived: 0,
-            under_way: Vec::with_capacity(OUTSTANDING_MAX),
-            waiting: VecDeque::new(),
+            blocks: (size / u64::from(PROBE_BYTES)).max(1),
+            addresses: Stream::new(seed, kind as u64, Purpose::Address),
         }
     }
 
-    /// The instant of the next, which is then followed by another.
-    fn next(&mut self) -> Instant {
-        let due = self.due;
-        let gap = self.gaps.next_gap_ns(&mut self.arrivals);
-        self.due = due + Duration::from_nanos(gap);
-        self.arrived += 1;
-        due
-    }
-
-    fn request(&mut self, due: Instant, size: u64) -> Request {
+    /// The next probe, which is due then.
+    pub fn next(&mut self, due: Instant) -> Request {
         let len = PROBE_BYTES;
-        let blocks = (size / u64::from(len)).max(1);
-        let offset = u64::from(len) * self.addresses.below(blocks);
+        let offset = u64::from(len) * self.addresses.below(self.blocks);
         let target = TargetId(0);
         let op = match self.kind {
             ProbeKind::Read => Op::Read {
@@ -135,10 +112,51 @@ impl ProbeArrivals {
     }
 }
 
+/// The probes of one kind.
+#[derive(Debug)]
+struct ProbeArrivals {
+    kind: ProbeKind,
+    gaps: GapProcess,
+    arrivals: Stream,
+    places: ProbePlaces,
+    due: Instant,
+    arrived: u64,
+    /// When those under way were due.
+    under_way: Vec<Instant>,
+    waiting: VecDeque<Instant>,
+}
+
+impl ProbeArrivals {
+    fn new(kind: ProbeKind, plan: &ProbePlan, start: Instant) -> Self {
+        let mean_ns = plan.every.as_nanos() as f64;
+        let mut gaps = GapProcess::new(GapShape::Exponential, mean_ns).expect("above zero");
+        let mut arrivals = Stream::new(plan.seed, kind as u64, Purpose::Arrival);
+        let first = Duration::from_nanos(gaps.next_gap_ns(&mut arrivals));
+        Self {
+            kind,
+            gaps,
+            arrivals,
+            places: ProbePlaces::new(kind, plan.size, plan.seed),
+            due: start + first,
+            arrived: 0,
+            under_way: Vec::with_capacity(OUTSTANDING_MAX),
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// The instant of the next, which is then followed by another.
+    fn next(&mut self) -> Instant {
+        let due = self.due;
+        let gap = self.gaps.next_gap_ns(&mut self.arrivals);
+        self.due = due + Duration::from_nanos(gap);
+        self.arrived += 1;
+        due
+    }
+}
+
 /// Issues probes to a driver.
 #[derive(Debug)]
 pub struct Prober {
-    size: u64,
     kinds: Vec<ProbeArrivals>,
     is_held_back: bool,
     withheld: u64,
@@ -160,7 +178,6 @@ impl Prober {
             .iter()
             .map(|&kind| ProbeArrivals::new(kind, plan, start));
         Self {
-            size: plan.size,
             kinds: kinds.collect(),
             is_held_back: false,
             withheld: 0,
@@ -221,7 +238,7 @@ impl Prober {
                 if self.is_held_back && !kind.arrived.is_multiple_of(HELD_BACK) {
                     self.withheld += 1;
                 } else if kind.under_way.len() < OUTSTANDING_MAX {
-                    let mut request = kind.request(due, self.size);
+                    let mut request = kind.places.next(due);
                     request.ready = due.max(blocked_until);
                     kind.under_way.push(due);
                     driver.submit(request)?;

@@ -1,15 +1,20 @@
 //! What is known of one target: its present minute, what is usual, its events.
 
-use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
 use units::Duration;
 
 use crate::detector::{ChangeDetector, ChangeFound};
 use crate::event::SlowEvent;
 use crate::prober::{Probe, ProbeKind};
+use crate::times::ProbeTimes;
 use crate::window::{WINDOW_SECONDS, WatchCounter, WatchWindow};
 
 /// A probe that this program issued later than this, and later than it took, says nothing.
 const LATENESS_MIN: Duration = Duration::from_millis(1);
+
+/// Minutes that are kept for what is judged and shown.
+const HOUR_MINUTES: usize = 60;
 
 /// What happened to a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,19 +27,16 @@ pub enum WatchNews {
     Minute(WatchWindow),
 }
 
-/// All probes of a watch together.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WatchTotals {
-    pub all: WatchWindow,
-    pub events: u64,
-}
-
 /// Follows one target.
 #[derive(Debug)]
 pub struct TargetWatch {
     detectors: [ChangeDetector; ProbeKind::ALL.len()],
     minute: WatchWindow,
-    totals: WatchTotals,
+    /// Those of the last hour that are over.
+    recent: VecDeque<WatchWindow>,
+    /// All that are over.
+    all: WatchWindow,
+    events: u64,
 }
 
 impl TargetWatch {
@@ -44,10 +46,9 @@ impl TargetWatch {
         Self {
             detectors: ProbeKind::ALL.map(|_| ChangeDetector::new(every)),
             minute: WatchWindow::at(second),
-            totals: WatchTotals {
-                all: WatchWindow::new(second, 0),
-                events: 0,
-            },
+            recent: VecDeque::new(),
+            all: WatchWindow::new(second, 0),
+            events: 0,
         }
     }
 
@@ -87,7 +88,7 @@ impl TargetWatch {
     fn news(&mut self, kind: ProbeKind, found: ChangeFound) -> WatchNews {
         match found {
             ChangeFound::Began(event) => {
-                self.totals.events += 1;
+                self.events += 1;
                 WatchNews::Began(kind, event)
             }
             ChangeFound::Ended(event) => WatchNews::Ended(kind, event),
@@ -116,7 +117,11 @@ impl TargetWatch {
             .iter_mut()
             .for_each(ChangeDetector::end_minute);
         let minute = std::mem::replace(&mut self.minute, WatchWindow::at(second));
-        self.totals.all.merge(&minute);
+        self.all.merge(&minute);
+        self.recent.push_back(minute.clone());
+        if self.recent.len() > HOUR_MINUTES {
+            self.recent.pop_front();
+        }
         minute
     }
 
@@ -126,15 +131,31 @@ impl TargetWatch {
         self.detectors[kind as usize].event()
     }
 
-    /// The present minute.
+    /// The times that are usual for a kind of probe.
     #[must_use]
-    pub const fn minute(&self) -> &WatchWindow {
-        &self.minute
+    pub const fn usual(&self, kind: ProbeKind) -> &ProbeTimes {
+        self.detectors[kind as usize].usual()
     }
 
-    /// All minutes that are over.
+    /// The last 60 minutes with the present one, as far as they are watched.
     #[must_use]
-    pub const fn totals(&self) -> &WatchTotals {
-        &self.totals
+    pub fn last_hour(&self) -> WatchWindow {
+        let mut hour = self.minute.clone();
+        self.recent.iter().for_each(|it| hour.merge(it));
+        hour
+    }
+
+    /// Everything since the watch began.
+    #[must_use]
+    pub fn all(&self) -> WatchWindow {
+        let mut all = self.all.clone();
+        all.merge(&self.minute);
+        all
+    }
+
+    /// Events that began.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.events
     }
 }

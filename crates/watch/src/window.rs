@@ -21,40 +21,43 @@ units::words! {
         Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
     )]
     pub enum WatchCounter {
-        DeviceReads = "device_reads",
-        DeviceReadBytes = "device_read_bytes",
-        DeviceWrites = "device_writes",
-        DeviceWrittenBytes = "device_written_bytes",
-        /// Time in which the device had a request, ms.
-        DeviceBusyMs = "device_busy_ms",
-        /// Requests at the device in one look, at most.
-        DeviceQueueMax = "device_queue_max",
-        /// Time in which a task waited for storage, us.
-        PressureIoUs = "pressure_io_us",
-        /// Time in which a task waited for a processor, us.
-        PressureCpuUs = "pressure_cpu_us",
-        /// Time in which a task waited for memory, us.
-        PressureMemoryUs = "pressure_memory_us",
-        /// Bytes of dirty pages in one look, at most.
-        DirtyBytesMax = "dirty_bytes_max",
-        /// Bytes under writeback in one look, at most.
-        WritebackBytesMax = "writeback_bytes_max",
-        /// Processor time taken by the hypervisor, ms.
-        StealMs = "steal_ms",
+        DeviceReads = "device_reads": "Reads that the device completed.",
+        DeviceReadBytes = "device_read_bytes": "Bytes read from the device.",
+        DeviceWrites = "device_writes": "Writes that the device completed.",
+        DeviceWrittenBytes = "device_written_bytes": "Bytes written to the device.",
+        DeviceBusyMs = "device_busy_ms": "Milliseconds in which the device had a request.",
+        DeviceQueueMax = "device_queue_max": "Requests at the device in one look, at most.",
+        PressureIoUs = "pressure_io_us": "Microseconds in which a task waited for storage.",
+        PressureCpuUs = "pressure_cpu_us": "Microseconds in which a task waited for a CPU.",
+        PressureMemoryUs = "pressure_memory_us":
+            "Microseconds in which a task waited for memory.",
+        DirtyBytesMax = "dirty_bytes_max": "Bytes of dirty pages in one look, at most.",
+        WritebackBytesMax = "writeback_bytes_max": "Bytes under writeback in one look, at most.",
+        StealMs = "steal_ms": "Milliseconds of CPU time taken by the hypervisor.",
     }
 }
 
 impl WatchCounter {
-    /// The figure of both windows together.
+    /// The counter of that name.
     #[must_use]
-    pub const fn join(self, one: u64, other: u64) -> u64 {
-        let is_maximum = matches!(
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// Whether it is a maximum, and not a sum.
+    #[must_use]
+    pub const fn is_maximum(self) -> bool {
+        matches!(
             self,
             Self::DeviceQueueMax | Self::DirtyBytesMax | Self::WritebackBytesMax
-        );
-        match is_maximum && one > other {
-            true => one,
-            false if is_maximum => other,
+        )
+    }
+
+    /// The figure of both windows together.
+    #[must_use]
+    pub fn join(self, one: u64, other: u64) -> u64 {
+        match self.is_maximum() {
+            true => one.max(other),
             false => one.saturating_add(other),
         }
     }

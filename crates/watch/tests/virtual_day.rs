@@ -75,7 +75,7 @@ fn a_day_of_a_device_that_stalls_has_each_stall_as_an_event() {
         );
         assert!(event.usual_p99_ns < 1_000_000, "{event:?}");
     }
-    let all = &day.watch.totals().all;
+    let all = day.watch.all();
     let expected = 86_400.0;
     assert!((all.reads.count() as f64 - expected).abs() < 5.0 * expected.sqrt());
     assert_eq!((all.failed, all.late, all.stopped), (0, 0, 0));

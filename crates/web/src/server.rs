@@ -68,6 +68,11 @@ impl Default for ClientPatience {
 pub enum WebAnswer {
     Page(String),
     Json(String),
+    /// Text of another kind, which is given as its media type.
+    Text {
+        kind: &'static str,
+        text: String,
+    },
     /// There is no such page; why, in a sentence.
     Missing(String),
     /// The request makes no sense; why, in a sentence.
@@ -269,6 +274,7 @@ fn answer(site: &Site, request: &Request) -> Response {
     match (site.pages)(path, query) {
         WebAnswer::Page(page) => html(StatusCode::OK, page),
         WebAnswer::MistakePage(page) => html(StatusCode::BAD_REQUEST, page),
+        WebAnswer::Text { kind, text } => ([(CONTENT_TYPE, kind)], text).into_response(),
         WebAnswer::Json(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
         WebAnswer::Missing(why) => refused(StatusCode::NOT_FOUND, &why),
         WebAnswer::Mistake(why) => refused(StatusCode::BAD_REQUEST, &why),

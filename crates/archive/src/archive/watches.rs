@@ -26,7 +26,7 @@ impl WatchEntries {
 }
 
 impl Archive {
-    /// Keep windows and events. The oldest windows of a target are merged into hours, and later into
+    /// Keep windows and events. The oldest windows of a target are merged into hours, later into
     /// days, where all of them take more than `budget` bytes.
     ///
     /// # Errors
