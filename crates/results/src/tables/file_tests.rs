@@ -139,11 +139,11 @@ impl FileTests {
         let tree = self.tree.as_ref().map_or_else(String::new, layout);
         let transfers = self.transfers.as_ref().map_or_else(String::new, transfers);
         let sampled = match self.is_sampled {
-            true => "; of each call that reads, only the first 512 bytes are compared",
+            true => ". Of each call that reads, only the first 512 bytes are compared",
             false => "",
         };
         format!(
-            "{}{tree}{transfers}{sampled}; {clients}{until}.",
+            "{}{tree}{transfers}{sampled}. {clients}{until}.",
             self.workload
         )
     }
