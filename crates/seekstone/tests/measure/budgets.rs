@@ -130,7 +130,7 @@ fn a_plan_is_told_before_it_starts() {
     );
     check(
         "trial . --budget 3s --size 16MiB --reserve 0",
-        "fill 1.20 s, measure 1.80 s (about 3.00 s in all)",
+        "fill up to 1.20 s, measure 1.80 s (about 3.00 s in all)",
     );
     let file = "transfer sim:md1?size=4MiB&time=1ms --budget 20s";
     check(file, "write, read (about 20.0 s in all)");
