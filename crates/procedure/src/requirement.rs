@@ -369,6 +369,7 @@ impl Requirement {
         GoalVerdict {
             goal: self.text.clone(),
             figure: name,
+            change_of: None,
             unit: self.unit,
             value,
             verdict,

@@ -1,6 +1,6 @@
 //! Goals and limits with their verdicts and the evidence.
 
-use results::{GoalVerdict, LimitVerdict, Run};
+use results::{GoalVerdict, LimitVerdict, Run, StudyChange, change_in_words};
 use stats::Estimate;
 use units::format_count;
 
@@ -52,6 +52,11 @@ pub(crate) const fn verdict(verdict: LimitVerdict) -> (Tone, &'static str) {
 /// What a goal's verdict rests on.
 pub(crate) fn evidence(goal: &GoalVerdict) -> String {
     let found = goal.value.map(|value| {
+        if let Some(change) = &goal.change_of {
+            let StudyChange { level, against, .. } = change;
+            let words = change_in_words(&change.reading, value);
+            return format!("{words} for {level} against {against}");
+        }
         let (text, interval) = estimated(goal.unit, value);
         let interval = match value.is_bounded() {
             true => interval,

@@ -27,6 +27,9 @@ pub struct GoalVerdict {
     pub goal: String,
     /// The whole name of the figure.
     pub figure: String,
+    /// The figure whose change is limited; absent where a figure itself is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_of: Option<StudyChange>,
     pub unit: Unit,
     /// The figure; null where the run has none of that name and unit.
     pub value: Option<Estimate>,
@@ -35,6 +38,16 @@ pub struct GoalVerdict {
     /// What else its verdict rests on: why it is undecided, where the interval is not the reason;
     /// how the bounds of a change hold, and how many rounds would tell.
     pub why: Option<String>,
+}
+
+/// What a limit on a change is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StudyChange {
+    /// Name of the reading.
+    pub reading: String,
+    pub level: String,
+    /// What it is compared with.
+    pub against: String,
 }
 
 /// A limit on a change, held against one level.
@@ -98,6 +111,11 @@ impl StudyLimit {
         GoalVerdict {
             goal: self.rule,
             figure: format!("{} of {} over {}", self.reading, self.level, self.against),
+            change_of: Some(StudyChange {
+                reading: self.reading,
+                level: self.level,
+                against: self.against,
+            }),
             unit: Unit::Ratio,
             value: self.ratio,
             verdict: self.verdict,

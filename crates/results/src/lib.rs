@@ -55,7 +55,7 @@ pub use file_tests::{
     FileTransfers, MetadataTree, ONE_BLOCK, StonewallFigures, StonewallPass,
 };
 pub use generator::{Generator, RoomWait};
-pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyLimit};
+pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyChange, StudyLimit};
 pub use interval::{Interval, histogram_in, histogram_text, percentile_in};
 pub use json::{JsonError, from_json, json, json_without_tables};
 pub use measurement::{
