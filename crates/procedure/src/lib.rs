@@ -13,6 +13,7 @@ mod foreign;
 mod mixed;
 mod monitor;
 mod offer;
+mod over_runs;
 mod own_limits;
 mod positioning;
 mod profiles;
@@ -57,6 +58,7 @@ pub use file_tests::{
 pub use foreign::{OwnDeviceWork, OwnIo, Splitting, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, WithinLimit};
 pub use offer::{OfferedFigures, OfferedRow};
+pub use over_runs::over_runs;
 pub use own_limits::busy_worker;
 pub use positioning::{
     PositioningError, PositioningFound, PositioningPlan, position, positioning_found,

@@ -353,7 +353,7 @@ pub struct WorkloadArgs {
 }
 
 /// `seekstone trial`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct TrialArgs {
     /// Directory, file, block device or `sim:NAME`. `null:` completes at once and measures
     /// Seekstone's own cost. Files and devices are only read without --overwrite.
@@ -403,6 +403,12 @@ pub struct TrialArgs {
         long, value_name = "TIME", default_value = TRIAL_BUDGET.default, value_parser = parse_budget
     )]
     pub budget: Duration,
+    /// Repeat the trial, archive each, and show one result over all (docs/gate.md).
+    #[arg(
+        long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=100),
+        conflicts_with = "interval"
+    )]
+    pub repeat: u32,
     /// Show IOPS, p50, p99 and maximum of each interval of this length.
     #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Duration>,

@@ -14,7 +14,7 @@ use crate::exit::UsageError;
 use crate::forms::FORMS;
 
 /// What is shown, written or removed by one invocation, and nothing that is measured.
-const OF_INVOCATION: [&str; 16] = [
+const OF_INVOCATION: [&str; 17] = [
     "all",
     "archive",
     "as_fio",
@@ -27,6 +27,7 @@ const OF_INVOCATION: [&str; 16] = [
     BY_ENDING,
     "print_workload",
     "quiet",
+    "repeat",
     "restart",
     "resume",
     "stay",

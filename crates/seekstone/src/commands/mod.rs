@@ -49,6 +49,7 @@ pub mod transactions;
 pub mod transfer;
 pub mod trial;
 mod trial_iolog;
+mod trial_repeat;
 pub mod trial_targets;
 pub mod unfinished;
 pub mod verify;

@@ -24,7 +24,7 @@ use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
 use crate::commands::trial_targets::print_as_fio;
-use crate::commands::{trial_iolog, trial_targets};
+use crate::commands::{trial_iolog, trial_repeat, trial_targets};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -45,6 +45,7 @@ impl MeasuringCommand for TrialArgs {
             )
             .refused_if(one_target(&self.others, self.workload_file.as_ref()))
             .alone(self.iolog.is_some(), "--iolog logs what one host did")
+            .alone(self.repeat > 1, "--repeat measures on one host")
             .dealt("--depth", "request", self.depth)
             .alone(self.verify, "--verify reads back on one host")
             .dealt("--clients", "client", self.clients)
@@ -54,8 +55,12 @@ impl MeasuringCommand for TrialArgs {
             .drawn(self.interval.is_none().then_some(undrawn))
     }
 
-    fn instead(&self, _setup: &mut Setup) -> anyhow::Result<Option<Exit>> {
-        self.as_fio.then(|| print_as_fio(self)).transpose()
+    fn instead(&self, setup: &mut Setup) -> anyhow::Result<Option<Exit>> {
+        match (self.as_fio, self.repeat) {
+            (true, _) => print_as_fio(self).map(Some),
+            (false, 1) => Ok(None),
+            (false, _) => trial_repeat::repeat(self, setup).map(Some),
+        }
     }
 
     fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {

@@ -1,0 +1,140 @@
+//! Several runs of one measurement as one: each figure is the mean over the runs, with the interval
+//! that their differences give.
+//!
+//! How much two runs of the same storage differ does not show within one of them. Figures of which
+//! nothing is known over runs (times by kind of operation, series) are left out.
+
+use results::{Measurement, Run, Status, Times, Warning};
+use stats::{Estimate, PercentileEstimate, RepeatsEnd, Verdict, mean_of_repeats};
+use units::format_counted;
+
+/// One run in place of several: the first of them with the figures of all.
+///
+/// # Panics
+/// Without runs.
+#[must_use]
+pub fn over_runs(runs: &[Run]) -> Run {
+    let first = runs.first().expect("one run at least");
+    let measurements = first.measurements.iter().filter_map(|own| {
+        let same = runs.iter().filter_map(|run| run.measurement(&own.name));
+        let same: Vec<&Measurement> = same.collect();
+        (same.len() == runs.len()).then(|| over_measurements(&same))
+    });
+    let stopped = runs.iter().map(|it| &it.status);
+    let stopped = stopped.filter(|it| **it != Status::Complete);
+    Run {
+        id: None,
+        goals: Vec::new(),
+        verdict: None,
+        status: stopped.last().unwrap_or(&Status::Complete).clone(),
+        elapsed_ns: runs.iter().map(|it| it.elapsed_ns).sum(),
+        warnings: each_once(runs.iter().flat_map(|it| &it.warnings)),
+        measurements: measurements.collect(),
+        ..first.clone()
+    }
+}
+
+fn over_measurements(all: &[&Measurement]) -> Measurement {
+    let first = all[0];
+    let over = |of: &dyn Fn(&Measurement) -> f64| {
+        let values: Vec<f64> = all.iter().map(|it| of(it)).collect();
+        mean_over(&values)
+    };
+    let bandwidth = first
+        .bandwidth
+        .map(|_| over(&|it| it.bandwidth.map_or(f64::NAN, |bytes| bytes.value)));
+    let runs = format_counted(all.len() as u64, "run");
+    Measurement {
+        title: format!("{}, {runs}", first.title),
+        response: over_times(all, |it| &it.response),
+        service: over_times(all, |it| &it.service),
+        throughput: over(&|it| it.throughput.value),
+        bandwidth,
+        completions: all.iter().map(|it| it.completions).sum(),
+        completions_all: all.iter().map(|it| it.completions_all).sum(),
+        bytes_all: all.iter().map(|it| it.bytes_all).sum(),
+        duration_ns: all.iter().map(|it| it.duration_ns).sum(),
+        verdict: Verdict::Timed { is_citable: true },
+        warnings: each_once(all.iter().flat_map(|it| &it.warnings)),
+        kinds: Vec::new(),
+        series: None,
+        intervals: Vec::new(),
+        server: None,
+        window: None,
+        service_window: None,
+        tails: None,
+        ..first.clone()
+    }
+}
+
+fn over_times(all: &[&Measurement], of: fn(&Measurement) -> &Times) -> Times {
+    let first = of(all[0]);
+    let means: Vec<f64> = all.iter().map(|it| of(it).mean.value).collect();
+    let percentiles = first.percentiles.iter().map(|own| {
+        let values = all
+            .iter()
+            .filter_map(|it| Some(of(it).percentile(own.p)?.value));
+        let values: Vec<f64> = values.collect();
+        PercentileEstimate {
+            estimate: (values.len() == all.len()).then(|| mean_over(&values)),
+            is_indicative: false,
+            ..*own
+        }
+    });
+    Times {
+        mean: mean_over(&means),
+        percentiles: percentiles.collect(),
+        min_ns: all.iter().map(|it| of(it).min_ns).min().unwrap_or_default(),
+        max_ns: all.iter().map(|it| of(it).max_ns).max().unwrap_or_default(),
+    }
+}
+
+/// Without an interval where there is none over so few runs.
+fn mean_over(values: &[f64]) -> Estimate {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let unknown = || Estimate::exact(mean, values.len() as f64).without_interval();
+    mean_of_repeats(values, RepeatsEnd::Fixed).unwrap_or_else(unknown)
+}
+
+/// Those of all runs, each code once.
+fn each_once<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<Warning> {
+    let mut kept: Vec<Warning> = Vec::new();
+    for warning in warnings {
+        if !kept.iter().any(|it| it.code == warning.code) {
+            kept.push(warning.clone());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sample::run;
+
+    /// Values 1, 2 and 3: the mean is 2, the deviation 1, and Student's t of two degrees 4.303.
+    #[test]
+    fn figures_are_means_over_the_runs_with_their_interval() {
+        let runs = [1.0, 2.0, 3.0].map(|value| {
+            let mut one = run();
+            one.measurements[0].throughput = Estimate::exact(value, 1000.0);
+            one
+        });
+        let all = over_runs(&runs);
+        let throughput = all.measurements[0].throughput;
+        let half = 4.302_652_73 / 3f64.sqrt();
+        assert!((throughput.value - 2.0).abs() < 1e-12, "{throughput:?}");
+        assert!(
+            (throughput.high - (2.0 + half)).abs() < 1e-6,
+            "{throughput:?}"
+        );
+        assert_eq!(all.elapsed_ns, 3 * runs[0].elapsed_ns);
+        assert!(all.measurements[0].title.ends_with(", 3 runs"));
+    }
+
+    #[test]
+    fn one_run_has_no_interval() {
+        let all = over_runs(&[run()]);
+        assert!(!all.measurements[0].throughput.is_bounded());
+    }
+}
