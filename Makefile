@@ -76,6 +76,8 @@ simulations:
 	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test interface simulations:: -- \
 		--include-ignored --test-threads=1
 	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test measure traps::no_trap
+	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test interface \
+		baselines::the_documents
 
 # Beside fio, in one interleaved run; needs fio and an otherwise quiet machine.
 bench:

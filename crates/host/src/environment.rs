@@ -63,6 +63,7 @@ pub fn capture_from(facts: &SystemRoots) -> Environment {
     let table = mounts::read(facts);
     Environment {
         hosts: Vec::new(),
+        commit: commit(),
         seekstone_version: crate::VERSION.to_owned(),
         host_name: system.nodename().to_string_lossy().into_owned(),
         kernel: format!(
@@ -87,6 +88,24 @@ pub fn capture_from(facts: &SystemRoots) -> Environment {
         pressure_io: pressure_io(facts),
         steal_share: steal_share(facts),
     }
+}
+
+/// Variables in which a commit stands: ours, GitHub's and GitLab's.
+const COMMIT_VARIABLES: [&str; 3] = ["SEEKSTONE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA"];
+/// A commit is no longer.
+const COMMIT_CHARS_MAX: usize = 64;
+
+/// The commit that is being built, where a build server says so.
+fn commit() -> Option<String> {
+    let named = COMMIT_VARIABLES
+        .iter()
+        .find_map(|it| std::env::var(it).ok());
+    let is_commit = |it: &String| {
+        let mut letters = it.chars();
+        (1..=COMMIT_CHARS_MAX).contains(&it.len())
+            && letters.all(|it| it.is_ascii_alphanumeric() || "-_./".contains(it))
+    };
+    named.filter(is_commit)
 }
 
 /// A line `NAME : value` of `/proc/cpuinfo`.

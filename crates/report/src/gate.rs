@@ -1,13 +1,13 @@
 //! Sets of runs held against each other: limits with their verdicts, and what changed in words.
 
 use results::{
-    Better, GateLimit, GateRow, RatioRow, SetupDifference, Table, change_in_words, ratio_table,
-    spoken,
+    Better, GateLimit, GateRow, RatioRow, Run, SetupDifference, Table, change_in_words,
+    ratio_table, spoken,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 use stats::Estimate;
-use units::{format_count, format_counted, format_interval_count};
+use units::{format_count, format_counted, format_duration_ns, format_interval_count};
 
 use crate::compare::differences;
 use crate::names::capitalised;
@@ -27,6 +27,8 @@ pub struct RunSets<'a> {
     pub new: usize,
     /// Of the baseline with fewer nothing is claimed.
     pub base_min: usize,
+    /// The commits of the last baseline run and of the last new one, where both are known.
+    pub commits: Option<[&'a str; 2]>,
     /// Name of a baseline that is kept.
     pub kept_as: Option<&'a str>,
     /// What is not the same in the setups.
@@ -52,6 +54,12 @@ impl RunSets<'_> {
         })
     }
 
+    /// Which commits a change lies between.
+    pub(crate) fn commit_range(&self) -> Option<String> {
+        let [base, new] = self.commits?.map(short_commit);
+        Some(format!("Commits: {base}..{new}"))
+    }
+
     /// That settings may be what differs.
     pub(crate) fn unlike(&self) -> Option<String> {
         let mut differences = self.differences.iter();
@@ -61,6 +69,14 @@ impl RunSets<'_> {
         })
     }
 }
+
+/// As much of a commit as names it.
+fn short_commit(commit: &str) -> &str {
+    commit.get(..COMMIT_CHARS).unwrap_or(commit)
+}
+
+/// Letters of a commit that are shown.
+const COMMIT_CHARS: usize = 12;
 
 /// What is said below the ratios.
 pub(crate) const TOGETHER: &str =
@@ -91,6 +107,9 @@ pub(crate) fn title(sets: &RunSets<'_>) -> String {
 pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &Style) -> String {
     let mut page = TextPage::new(style);
     page.heading(&title(sets));
+    if let Some(line) = sets.commit_range() {
+        page.paragraph(Tone::Quiet, &line);
+    }
     if let Some(line) = sets.unlike() {
         page.paragraph(Tone::Doubtful, &line);
     }
@@ -143,10 +162,12 @@ fn limited(limits: &[GateLimit], rows: &[GateRow]) -> Option<Vec<GateRow>> {
 
 /// What a gate with a baseline of so many runs can see, before anything new is measured.
 #[must_use]
-pub fn gate_power(base: usize, limits: &[GateLimit], style: &Style) -> String {
+pub fn gate_power(base: &[Run], limits: &[GateLimit], style: &Style) -> String {
     let mut page = TextPage::new(style);
-    let runs = format_counted(base as u64, "baseline run");
-    page.heading(&format!("One new run against {runs}"));
+    let runs = format_counted(base.len() as u64, "baseline run");
+    let elapsed: u64 = base.iter().map(|it| it.elapsed_ns).sum();
+    let each = format_duration_ns(elapsed as f64 / base.len().max(1) as f64);
+    page.heading(&format!("One new run against {runs}, {each} each"));
     for limit in limits {
         let power = power(limit).unwrap_or_else(|| evidence(limit) + ".");
         page.item(Tone::Plain, &limit.rule, &power);
@@ -248,7 +269,7 @@ pub fn gate_markdown(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow])
     }
     let together = limits.is_empty() && rows.iter().any(|it| it.ratio.is_some());
     let together = together.then(|| TOGETHER.to_owned());
-    for line in [sets.unlike(), sets.too_few(), together]
+    for line in [sets.commit_range(), sets.unlike(), sets.too_few(), together]
         .into_iter()
         .flatten()
     {
@@ -293,6 +314,7 @@ pub fn gate_json(
             "verdict": verdict,
             "base_runs": sets.base,
             "new_runs": sets.new,
+            "commits": sets.commits,
             "figures": Value::Object(figures.collect()),
         }),
         limits,

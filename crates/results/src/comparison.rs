@@ -124,10 +124,11 @@ pub fn ratio_table(factors: &[&str], rows: impl IntoIterator<Item = RatioRow>) -
 }
 
 /// Keys of setups that differ between any two runs, and mean nothing for their figures.
-const EACH_ITS_OWN: [&str; 10] = [
+const EACH_ITS_OWN: [&str; 11] = [
     "environment.started_at",
     "environment.load_average",
     "environment.pressure_io",
+    "environment.commit",
     "environment.steal_share",
     "environment.memory_available_bytes",
     "environment.swap_free_bytes",

@@ -49,6 +49,9 @@ pub struct Environment {
     pub pressure_io: Option<Pressure>,
     /// Share of the processors' time since boot that the hypervisor gave to others, 0 to 1.
     pub steal_share: Option<f64>,
+    /// The commit that a build server built, as its environment says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// The host of each rank, where several measured together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<RankHost>,

@@ -80,6 +80,7 @@ fn environment() -> Environment {
             full_percent: 0.5,
         }),
         steal_share: Some(0.012),
+        commit: None,
     }
 }
 

@@ -86,6 +86,7 @@ fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
 fn unknown_environment(started: Option<&str>) -> Environment {
     let unknown = || String::from("unknown");
     Environment {
+        commit: None,
         seekstone_version: host::VERSION.into(),
         host_name: unknown(),
         kernel: unknown(),

@@ -27,6 +27,7 @@ const IO_MAX: Bytes = Bytes::from_mib(64);
 ///
 /// # Errors
 /// All mistakes, in the order of the file.
+// not fuzzed: the texts are built in
 pub fn read_profile(file: &str, text: &str) -> Result<ApplicationProfile, TomlFaults> {
     let document = parse(file, text)?;
     let mut source = TomlText::new(file, text);

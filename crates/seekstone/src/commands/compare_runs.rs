@@ -76,7 +76,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
             return Err(UsageError(text.into()).into());
         }
         let style = output::style(args.common.all);
-        let text = report::gate_power(base.len(), &limits, &style);
+        let text = report::gate_power(&base, &limits, &style);
         return output::print(text.trim_end());
     }
     let differences = set_differences(&base, &new);
@@ -96,6 +96,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         base: base.len(),
         new: new.len(),
         base_min: BASE_RUNS_MIN,
+        commits: commits(&base, &new),
         kept_as,
         differences: &differences,
     };
@@ -105,6 +106,12 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
         update(&mut archive, name, &new, exit)?;
     }
     Ok(exit)
+}
+
+/// The commits that a change lies between: of the last run on either side.
+fn commits<'r>(base: &'r [Run], new: &'r [Run]) -> Option<[&'r str; 2]> {
+    let last = |runs: &'r [Run]| runs.last()?.environment.commit.as_deref();
+    Some([last(base)?, last(new)?])
 }
 
 /// Refuse to hold a run against itself.
@@ -261,11 +268,18 @@ fn exit_of(limits: &[GateLimit], new: &[Run]) -> Exit {
     }
 }
 
-/// New runs join the baseline unless they exceed a limit, or must not be used: what got worse is no
-/// measure for what comes next.
+/// New runs join the baseline where no limit is exceeded or undecided, and all may be used: what
+/// got worse, or perhaps did, is no measure for what comes next.
 fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyhow::Result<()> {
-    if matches!(exit, Exit::Exceeded | Exit::Invalid) {
-        return output::print(&format!("\nBaseline {name} is unchanged.")).map(drop);
+    let why = match exit {
+        Exit::Exceeded | Exit::Invalid => Some(String::new()),
+        Exit::Undecided => Some(format!(
+            " The undecided runs were left out. Add them with --baseline {name} --update alone."
+        )),
+        _ => None,
+    };
+    if let Some(why) = why {
+        return output::print(&format!("\nBaseline {name} is unchanged.{why}")).map(drop);
     }
     let ids: Option<Vec<i64>> = new.iter().map(|run| run.id).collect();
     let ids = ids.ok_or_else(|| {
@@ -274,12 +288,7 @@ fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyho
     let archive = archive.open()?;
     archive.add_to_baseline(name, &ids)?;
     let count = format_counted(archive.baseline(name)?.len() as u64, "run");
-    let undecided = match exit {
-        Exit::Undecided => " The undecided runs are among them.",
-        _ => "",
-    };
-    let text = format!("\nBaseline {name}: {count}.{undecided}");
-    output::print(&text).map(drop)
+    output::print(&format!("\nBaseline {name}: {count}.")).map(drop)
 }
 
 /// Reads runs, and opens the archive when one is asked for that lies there.

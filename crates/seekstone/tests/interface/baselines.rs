@@ -291,7 +291,11 @@ fn a_gate_says_what_it_can_see_before_and_after() {
     scratch.check(&baseline, 0, "Baseline main: 3 runs.");
     let limits = ["--fail", "p99.9 > +3%", "--fail", "iops < -40%"];
     let before = [&["compare", "--baseline", "main"][..], &limits].concat();
-    let ended = scratch.check(&before, 0, "One new run against 3 baseline runs");
+    let ended = scratch.check(
+        &before,
+        0,
+        "One new run against 3 baseline runs, 5.00 s each",
+    );
     for said in [
         "This gate sees p99.9 rise by ",
         "This gate sees IOPS fall by ",
@@ -310,7 +314,7 @@ fn a_gate_says_what_it_can_see_before_and_after() {
         "PASS iops < -40%",
         "For 3 % it needs ",
         "For 40 % it has enough runs.",
-        "Baseline main: 6 runs. The undecided runs are among them.",
+        "Baseline main is unchanged. The undecided runs were left out.",
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }
@@ -328,6 +332,44 @@ fn a_gate_says_what_it_can_see_before_and_after() {
         2,
         "latest:9: the archive has 6 runs",
     );
+}
+
+/// Five runs are archived, and the answer has one interval over them.
+#[test]
+fn a_trial_is_repeated_and_its_runs_join_a_baseline() {
+    let scratch = Scratch::new();
+    let args = ["trial", "sim:mm1?mean=1ms", "--duration", "5s", "-q"];
+    let repeated = ["--repeat", "5", "--seed", "1", "--goal", "p99 <= 6ms"];
+    let ended = scratch.check(&[&args[..], &repeated].concat(), 0, "1 client, 5 runs");
+    assert!(ended.stdout.contains("PASS p99 <= 6ms"), "{}", ended.stdout);
+    let kept = ["compare", "latest:5", "--baseline", "main", "--update"];
+    scratch.check(&kept, 0, "Baseline main: 5 runs.");
+    // The interval over the runs is that of five values.
+    let json = ["--repeat", "3", "--seed", "9", "--no-save", "--json", "-"];
+    let ended = scratch.check(&[&args[..], &json].concat(), 0, "");
+    let json = ended.json();
+    assert_eq!(
+        json["measurements"][0]["throughput"]["samples"], 3.0,
+        "{json}"
+    );
+    let refused = ["--repeat", "2", "--iolog", "x.log"];
+    let expected = "leave out --iolog";
+    scratch.check(&[&args[..], &refused].concat(), 2, expected);
+}
+
+/// A gate names the commits that a change lies between.
+#[test]
+fn a_gate_names_the_commits() {
+    let scratch = Scratch::new();
+    for (seed, commit) in [("1", "aaaa"), ("2", "bbbb"), ("3", "cccc"), ("4", "dddd")] {
+        let args = ["trial", "sim:mm1?mean=1ms", "--seed", seed];
+        let more = ["--duration", "5s", "-q"];
+        let mut command = scratch.seekstone([&args[..], &more].concat());
+        command.env("SEEKSTONE_COMMIT", commit);
+        finish(command).check(&args, 0, "Saved as run");
+    }
+    let gate = ["compare", "1..3", "4", "--fail", "mean > +40%"];
+    scratch.check(&gate, 0, "Commits: cccc..dddd");
 }
 
 /// Each run passes against those before it, and the last is a fifth worse than the first.
@@ -357,4 +399,47 @@ fn a_slow_decline_is_told_although_every_gate_passes() {
 
 fn on_one_line(page: &str) -> String {
     page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Where docs/gate.md has the table, and what makes this test write it.
+const OPEN: &str = "<!-- power -->\n";
+const CLOSE: &str = "<!-- end of power -->";
+const WRITE: &str = "SEEKSTONE_WRITE_SIMULATIONS";
+
+/// What gates of so many runs see of a limit of +10 %, by their own words.
+fn power_table(scratch: &Scratch) -> String {
+    let args = ["trial", "sim:mm1?mean=1ms", "--duration", "5s", "-q"];
+    let repeated = ["--repeat", "23", "--seed", "1"];
+    scratch.check(&[&args[..], &repeated].concat(), 0, "23 runs");
+    let mut table = "| baseline runs | new runs | `mean` rises by | `p99` rises by |\n\
+                     | --- | --- | --- | --- |\n"
+        .to_owned();
+    for (base, new) in [(3, 1), (5, 1), (10, 1), (20, 1), (3, 3), (5, 3), (20, 3)] {
+        let sets = [format!("1..{base}"), format!("{}..{}", base + 1, base + new)];
+        let sets = [sets[0].as_str(), sets[1].as_str()];
+        let limits = ["--fail", "mean > +10%", "--fail", "p99 > +10%", "--json", "-"];
+        let args = [&["compare"][..], &sets, &limits].concat();
+        let json = finish(scratch.seekstone(args)).json();
+        let sees = |limit: usize| {
+            let sees = json["limits"][limit]["sees"].as_f64().expect("what it sees");
+            format!("{:.1} %", (sees - 1.0) * 100.0)
+        };
+        table.push_str(&format!("| {base} | {new} | {} | {} |\n", sees(0), sees(1)));
+    }
+    table
+}
+
+#[test]
+fn the_documents_say_what_gates_see() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gate.md");
+    let text = std::fs::read_to_string(&document).expect("docs/gate.md");
+    let (before, rest) = text.split_once(OPEN).expect("a place for the table");
+    let (_, after) = rest.split_once(CLOSE).expect("its end");
+    let table = power_table(&Scratch::new());
+    let found = format!("{before}{OPEN}{table}{CLOSE}{after}");
+    if std::env::var_os(WRITE).is_some() {
+        std::fs::write(&document, found).expect("a document that can be written");
+        return;
+    }
+    assert_eq!(text, found, "set {WRITE} to have the table written");
 }

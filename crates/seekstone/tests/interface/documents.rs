@@ -7,15 +7,28 @@ use std::path::Path;
 
 use crate::support::{PROGRAM, Scratch, finish, side_by_side};
 
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/tour.md", "docs/reference.md"];
+const DOCUMENTS: [&str; 6] = [
+    "README.md",
+    "docs/tour.md",
+    "docs/reference.md",
+    "docs/profiles.md",
+    "docs/slow-database.md",
+    "docs/choose-file-system.md",
+];
+/// Each of its lines needs what those before it made.
+const GATE: &str = "docs/gate.md";
 
 /// The lines of the documents' shell blocks that begin with the program's name, without comments,
 /// each once, by block: a line may need what one before it has made.
 fn examples() -> Vec<Vec<String>> {
+    examples_of(&DOCUMENTS)
+}
+
+fn examples_of(documents: &[&str]) -> Vec<Vec<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
-    for document in DOCUMENTS {
+    for document in documents {
         let text = fs::read_to_string(root.join(document)).expect("a document");
         let blocks = text.split("```sh\n").skip(1);
         for block in blocks.filter_map(|block| block.split("```").next()) {
@@ -31,6 +44,7 @@ fn examples() -> Vec<Vec<String>> {
 /// What keeps an example short: a small file, a second of time, no more.
 fn shortened(example: &str) -> String {
     let limits = match example.split(' ').nth(1) {
+        Some("run") if example.contains("--profile") => "",
         Some("run") if example.contains("sim:") => " --budget 2s",
         Some("curve") if example.contains("sim:") => " --budget 5s",
         Some("run") if example.contains("big.file") => " --budget 2s",
@@ -87,6 +101,20 @@ fn the_examples_of_the_documents_run() {
         }
     });
     scratch.assert_clean(Path::new(&data));
+}
+
+#[test]
+fn the_examples_of_the_gate_run_one_after_the_other() {
+    let scratch = Scratch::new();
+    let examples = examples_of(&[GATE]);
+    assert!(examples.iter().flatten().count() >= 5, "{examples:?}");
+    for example in examples.iter().flatten() {
+        let line = example.replacen("seekstone", PROGRAM, 1);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &line]);
+        scratch.settle(&mut command);
+        finish(command).check(&[example], 0, "");
+    }
 }
 
 fn run_example(scratch: &Scratch, data: &str, example: &str) {
