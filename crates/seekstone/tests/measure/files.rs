@@ -254,7 +254,7 @@ fn a_volume_that_is_too_small_gets_advice_that_helps() {
         (
             "sim:rt11?disk=ra80&directory-segments=1",
             &["--tests", "3"],
-            "Give it more directory-segments",
+            "give it more directory-segments",
         ),
         (
             "sim:rt11?disk=nonsense",

@@ -30,7 +30,7 @@ fn test_11_reads_a_file_and_leaves_it_as_it_is() {
     ]);
     let args = [&args[..], &["--device", path]].concat();
     let run = scratch.check(&args, 0, "").json();
-    let read = format!("TEST11 reads {path};");
+    let read = format!("TEST11 reads {path}.");
     assert!(notes(&run, "files").contains(&read));
     let read = tables::row(&run, "files", &["11"]);
     assert_eq!(readings(read, "bytes")[0], 100_000.0);
