@@ -80,11 +80,11 @@ impl FillBudget {
         let takes = least.0 as f64 / rate;
         // The speed was found out in a part of the time, too.
         let whole = takes / (SPEED_MARGIN * (1.0 - PROBE_PART));
-        let needed = (whole / FILL_SHARE).max(whole + self.rest.as_secs_f64());
-        if needed <= self.budget.as_secs_f64() {
+        if whole <= self.time().as_secs_f64() {
             // The storage is fast enough: this program was paused meanwhile.
             return Ok(least);
         }
+        let needed = (whole / FILL_SHARE).max(whole + self.rest.as_secs_f64());
         let smaller = (rate * self.time().as_secs_f64() * 0.5) as u64 >> 20;
         let smaller = match smaller {
             4.. if !self.may_shrink => format!(", or --size {smaller}MiB"),
@@ -175,7 +175,11 @@ pub fn fill_test_file(
         let Some(budget) = budget else { break };
         let spent = bench.laboratory().now().since(begun);
         size = budget.size(size, rate, spent)?;
-        patience = budget.time().saturating_sub(spent).max(patience);
+        // Where that is over, it was lost to a pause, and is given once more.
+        patience = match budget.time().saturating_sub(spent) {
+            left if left > patience => left,
+            _ => budget.time(),
+        };
     }
     Err(stop_of("writing the test file", None, interrupt))
 }
