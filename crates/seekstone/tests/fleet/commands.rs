@@ -1,7 +1,7 @@
 //! Commands whose trials several ranks run together: one report, counts that are sums of the
-//! ranks'.
+//! ranks'. In memory: no disk is too slow for their budgets.
 
-use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim_in};
 use crate::support::tables::{self, figure};
 use crate::support::{Scratch, finish};
 use serde_json::Value;
@@ -60,7 +60,11 @@ fn written(run: &Value, ranks: u64, size: u64) -> u64 {
 /// can, so that their numbers differ.
 #[test]
 fn a_check_up_of_two_ranks_is_one_report() {
-    let Some(scratch) = with_shim("a_check_up_of_two_ranks_is_one_report", &MPICH) else {
+    let Some(scratch) = with_shim_in(
+        "a_check_up_of_two_ranks_is_one_report",
+        &MPICH,
+        Scratch::in_memory,
+    ) else {
         return;
     };
     let run = run_of(
@@ -100,7 +104,7 @@ fn a_check_up_of_two_ranks_is_one_report() {
 #[test]
 fn users_of_three_ranks_make_all_their_transactions() {
     let test = "users_of_three_ranks_make_all_their_transactions";
-    let Some(scratch) = with_shim(test, &MPICH) else {
+    let Some(scratch) = with_shim_in(test, &MPICH, Scratch::in_memory) else {
         return;
     };
     let args = [
@@ -121,7 +125,7 @@ fn users_of_three_ranks_make_all_their_transactions() {
 #[test]
 fn random_access_of_two_ranks_is_one_table() {
     let test = "random_access_of_two_ranks_is_one_table";
-    let Some(scratch) = with_shim(test, &MPICH) else {
+    let Some(scratch) = with_shim_in(test, &MPICH, Scratch::in_memory) else {
         return;
     };
     let args = [
@@ -147,7 +151,7 @@ fn random_access_of_two_ranks_is_one_table() {
 #[test]
 fn steady_state_of_two_ranks_is_one_report() {
     let test = "steady_state_of_two_ranks_is_one_report";
-    let Some(scratch) = with_shim(test, &MPICH) else {
+    let Some(scratch) = with_shim_in(test, &MPICH, Scratch::in_memory) else {
         return;
     };
     let args = [
@@ -170,7 +174,7 @@ fn steady_state_of_two_ranks_is_one_report() {
 /// also where there are fewer of them than ranks.
 #[track_caller]
 fn check_rab(test: &str, library: &Library) {
-    let Some(scratch) = with_shim(test, library) else {
+    let Some(scratch) = with_shim_in(test, library, Scratch::in_memory) else {
         return;
     };
     let args = ["rab", "target", "--size", "16MiB", "--budget", "3s"];
@@ -204,7 +208,7 @@ fn marks_of_two_ranks_are_those_of_one_system_under_open_mpi() {
 #[test]
 fn a_curve_of_three_ranks_names_its_hosts() {
     let test = "a_curve_of_three_ranks_names_its_hosts";
-    let Some(scratch) = with_shim(test, &OPEN_MPI) else {
+    let Some(scratch) = with_shim_in(test, &OPEN_MPI, Scratch::in_memory) else {
         return;
     };
     let target = scratch.target();

@@ -341,7 +341,7 @@ fn through_shell(scratch: &Scratch, redirection: &str, args: &[&str]) -> Ended {
 /// A full standard output cost the run its place in the archive and its JSON file.
 #[test]
 fn what_cannot_be_written_costs_nothing_else() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let ended = through_shell(&scratch, "> /dev/full", &["--json", "kept.json"]);
     ended.check(
         &["> /dev/full"],
@@ -485,7 +485,7 @@ fn an_archive_that_is_none_is_said_to_be_none_and_not_made() {
 
 #[test]
 fn archived_runs_are_listed_shown_exported_and_deleted() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let measured = scratch.seekstone(SHORT.iter().chain(&["target", "--json", "-", "--quiet"]));
     let measured = finish(measured);
@@ -524,7 +524,7 @@ fn archived_runs_are_listed_shown_exported_and_deleted() {
 
 #[test]
 fn standard_output_that_is_closed_is_no_failure() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let ended = through_shell(&scratch, ">&-", &["--quiet", "--no-save"]);
     // 3, of which it cannot speak, is a busy machine's.
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");

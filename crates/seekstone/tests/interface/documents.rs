@@ -47,9 +47,9 @@ fn shortened(example: &str) -> String {
         Some("run") if example.contains("--profile") => "",
         Some("run") if example.contains("sim:") => " --budget 2s",
         Some("curve") if example.contains("sim:") => " --budget 5s",
-        Some("run") if example.contains("big.file") => " --budget 2s",
-        Some("curve") if example.contains("--level") => " --budget 4s --size 16MiB --reserve 0",
-        Some("run" | "/data" | "curve") => " --budget 2s --size 16MiB --reserve 0",
+        Some("run") if example.contains("big.file") => " --budget 4s",
+        Some("curve") if example.contains("--level") => " --budget 4s --size 8MiB --reserve 0",
+        Some("run" | "/data" | "curve") => " --budget 4s --size 16MiB --reserve 0",
         Some("trial") if example.contains("null:") || example.contains("--goal") => "",
         Some("trial") if example.contains("sim:") && example.contains("--duration") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
@@ -58,24 +58,24 @@ fn shortened(example: &str) -> String {
         }
         Some("rab") if example.contains("sim:") => " --budget 60s",
         Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
-        Some("ssd") => " --budget 1s --round 100ms --size 16MiB --reserve 0",
+        Some("ssd") => " --budget 4s --round 100ms --size 16MiB --reserve 0",
         Some("files") if example.contains("sim:") => " --passes 2",
         Some("files") if example.contains("metadata") => {
             return format!("{example} --passes 1 --state as-is --memory none --reserve 0")
                 .replace("10000", "100");
         }
         Some("files") => " --passes 1 --state as-is --tests 1,3,4 --memory none --reserve 0",
-        Some("transfer") => " --budget 2s --size 16MiB --reserve 0",
+        Some("transfer") => " --budget 4s --size 8MiB --reserve 0",
         Some("study") if example.contains("--target") => {
             " --replicates 1 --set size=1MiB --reserve 0"
         }
         Some("compare") if example.contains("sim:") => " --rounds 2 --set duration=2s",
         Some("compare") => " --rounds 2 --set duration=100ms --set size=16MiB --reserve 0",
-        Some("wal") => " --replicates 2 --time 200ms --size 16MiB --reserve 0",
-        Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
-        Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",
+        Some("wal") => " --replicates 2 --time 1s --size 16MiB --reserve 0",
+        Some("transactions") => " --budget 4s --size 8MiB --reserve 0",
+        Some("rab") if example.contains("/data") => " --budget 4s --size 8MiB --reserve 0",
         Some("time") => " --runs 2",
-        Some("trial") => " --budget 1s --size 16MiB --reserve 0",
+        Some("trial") => " --budget 4s --size 8MiB --reserve 0",
         _ => "",
     };
     format!("{example}{limits}")
@@ -83,7 +83,7 @@ fn shortened(example: &str) -> String {
 
 #[test]
 fn the_examples_of_the_documents_run() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let data = scratch.path("data");
     fs::create_dir(&data).expect("a directory");
     fs::write(data.join("big.file"), vec![7; 16 << 20]).expect("a file");

@@ -11,7 +11,7 @@ const PLACES: [(&str, &str, &str, &str); 6] = [
     (
         "a file system of 64 MiB",
         "mount -t tmpfs -o size=64M none target",
-        "run target --budget 3s",
+        "run target --budget 6s",
         "4 KiB files: remove",
     ),
     (

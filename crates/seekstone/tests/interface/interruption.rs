@@ -29,7 +29,7 @@ fn stop(scratch: &Scratch, args: &[&str], stage: &str, signal: Signal) -> Ended 
 /// A partial run must be printed and archived.
 #[track_caller]
 fn check_partial(args: &[&str], stage: &str, signal: Signal, name: &str) {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let ended = stop(&scratch, args, stage, signal);
     let expected = format!("error: stopped by {name}. What was measured before is above");
     ended.check(args, 1, &expected);
@@ -94,7 +94,7 @@ fn a_signal_ends_a_trial_of_nothing_in_order() {
 
 #[test]
 fn a_signal_before_anything_was_measured_leaves_nothing() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let args = ["trial", "--size", "1GiB", "target"];
     let ended = stop(&scratch, &args, "writing the test file", Signal::INT);
     let expected = "error: stopped by SIGINT before anything was measured. Nothing was saved";
@@ -157,7 +157,7 @@ impl Drop for Stall {
 #[test]
 fn a_second_signal_keeps_what_a_stalled_run_measured() {
     let test = "a_second_signal_keeps_what_a_stalled_run_measured";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(device) = Loop::new(test, &scratch, 32) else {
         return;
     };
@@ -181,7 +181,7 @@ fn a_second_signal_keeps_what_a_stalled_run_measured() {
 /// GNU `timeout` signals its child and then the group: the run ended at once and left its files.
 #[test]
 fn a_signal_that_comes_twice_at_once_ends_a_run_in_order() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let mut running = Running::start(scratch.seekstone(LONG));
     running.wait_for("random read 4 KiB");
@@ -195,10 +195,10 @@ fn a_signal_that_comes_twice_at_once_ends_a_run_in_order() {
 
 #[test]
 fn a_killed_run_is_named_and_removed_by_the_next() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
-    let kept = ["run", "--budget", "2s", "--size", "16MiB", "target"];
+    let kept = ["run", "--budget", "4s", "--size", "16MiB", "target"];
     scratch.check(&kept, 0, "Saved as run 1");
     let mut running = Running::start(scratch.seekstone(LONG));
     running.wait_for("random read 4 KiB");
@@ -216,7 +216,7 @@ fn a_killed_run_is_named_and_removed_by_the_next() {
     );
     let advice = "Kept. `seekstone clean --yes` in that directory removes it.";
     let quiet = [
-        "run", "--budget", "2s", "--size", "16MiB", "--quiet", "target",
+        "run", "--budget", "4s", "--size", "16MiB", "--quiet", "target",
     ];
     let trial = ["trial", "--duration", "1s", "--size", "4MiB", "target"];
     for args in [&["clean", "target"][..], &quiet, &trial] {
@@ -239,7 +239,7 @@ fn a_killed_run_is_named_and_removed_by_the_next() {
 
 #[test]
 fn two_check_ups_in_one_directory_do_not_disturb_each_other() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     let args = [
@@ -265,8 +265,8 @@ fn two_check_ups_in_one_directory_do_not_disturb_each_other() {
             ended.stdout
         );
     }
-    let listed = scratch.check(&["runs", "list"], 0, "random-read");
-    assert_eq!(listed.stdout.matches("random-read").count(), 2);
+    let listed = scratch.check(&["runs", "list"], 0, "command");
+    assert_eq!(listed.stdout.matches("Z  run  ").count(), 2);
     assert!(!listed.stdout.contains("PARTIAL"), "{}", listed.stdout);
     belongings.assert_untouched();
     scratch.assert_clean(&target);

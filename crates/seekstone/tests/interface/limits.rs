@@ -58,7 +58,7 @@ fn threads_whose_stacks_do_not_fit_are_refused() {
     }
     // What fits is measured.
     let one = ["trial", "--size", "16MiB", "--no-save"];
-    for limit in ["ulimit -d 40000", "ulimit -v 400000"] {
+    for limit in ["ulimit -d 40000", "ulimit -v 800000"] {
         limited(limit, &one).check(&[limit], 0, "random read");
     }
 }

@@ -168,7 +168,7 @@ fn readers_that_go_away_cost_a_live_run_nothing() {
 
 /// A run is followed to its end, and what the browser holds then is the run.
 fn follow(args: &[&str], title: &str) {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let json = scratch.path("run.json");
     let args = [args, &["--live", "--json", "run.json"]].concat();
     let mut run = Running::start(scratch.seekstone(&args));
@@ -219,7 +219,7 @@ fn a_comparison_is_followed_to_its_page() {
 
 #[test]
 fn a_kind_that_is_a_study_is_followed_to_its_page() {
-    let short = ["--replicates", "3", "--time", "200ms", "--size", "16MiB"];
+    let short = ["--replicates", "3", "--time", "1s", "--size", "16MiB"];
     follow(
         &[&["wal", ".", "--reserve", "0"][..], &short].concat(),
         "wal ",
@@ -228,7 +228,7 @@ fn a_kind_that_is_a_study_is_followed_to_its_page() {
 
 #[test]
 fn workloads_are_followed_to_their_page() {
-    let short = ["--budget", "2s", "--size", "64MiB", "--reserve", "0"];
+    let short = ["--budget", "4s", "--size", "8MiB", "--reserve", "0"];
     follow(&[&["rab", "."][..], &short].concat(), "rab ");
 }
 

@@ -46,7 +46,7 @@ fn in_directory(path: &str) -> [&str; 8] {
 #[test]
 fn a_file_system_that_fails_ends_the_run_and_is_cleaned_later() {
     let test = "a_file_system_that_fails_ends_the_run_and_is_cleaned_later";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 96, &[]) else {
         return;
     };
@@ -93,7 +93,7 @@ fn a_file_system_that_fails_ends_the_run_and_is_cleaned_later() {
 #[test]
 fn a_file_system_that_turns_read_only_ends_the_run() {
     let test = "a_file_system_that_turns_read_only_ends_the_run";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 96, &[]) else {
         return;
     };
@@ -126,7 +126,7 @@ fn a_file_system_that_turns_read_only_ends_the_run() {
 #[test]
 fn a_device_that_loses_its_blocks_ends_the_run() {
     let test = "a_device_that_loses_its_blocks_ends_the_run";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(device) = Loop::new(test, &scratch, 32) else {
         return;
     };
@@ -146,7 +146,7 @@ fn a_device_that_loses_its_blocks_ends_the_run() {
 
 #[test]
 fn a_named_file_that_shrinks_ends_the_run() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let named = scratch.path("named");
     fs::write(&named, vec![7; 8 << 20]).expect("a file");
     let args = ["run", "--budget", "2s", "named"];
@@ -180,7 +180,7 @@ fn under_strace(test: &str, scratch: &Scratch, inject: &str, args: &[&str]) -> O
 #[test]
 fn threads_stand_in_where_io_uring_is_refused() {
     let test = "threads_stand_in_where_io_uring_is_refused";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let common = [
         "trial",
@@ -223,7 +223,7 @@ fn threads_stand_in_where_io_uring_is_refused() {
 #[test]
 fn system_calls_that_fail_end_the_run_in_order() {
     let test = "system_calls_that_fail_end_the_run_in_order";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     for (inject, expected) in [
         (
@@ -252,7 +252,7 @@ fn system_calls_that_fail_end_the_run_in_order() {
 #[test]
 fn a_target_without_proc_is_refused_by_its_cause() {
     let test = "a_target_without_proc_is_refused_by_its_cause";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     fs::write(scratch.path("file"), vec![7; 1 << 20]).expect("a file");
     let hidden = |then: &[&str]| {
         let mut command = Command::new("unshare");

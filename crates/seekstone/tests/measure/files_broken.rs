@@ -47,7 +47,7 @@ fn broken(scratch: &Scratch, target: &str, with: impl FnOnce(&Running)) -> suppo
 #[test]
 fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
     let test = "a_full_file_system_is_refused_and_one_that_fills_ends_the_run";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &[]) else {
         return;
     };
@@ -87,7 +87,7 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
 #[test]
 fn what_test_11_reads_is_counted_on_its_own_device() {
     let test = "what_test_11_reads_is_counted_on_its_own_device";
-    let (scratch, other) = (Scratch::new(), Scratch::new());
+    let (scratch, other) = (Scratch::in_memory(), Scratch::in_memory());
     let Some(made) = FileSystem::tmpfs(test, &scratch, 64) else {
         return;
     };
@@ -117,7 +117,7 @@ fn what_test_11_reads_is_counted_on_its_own_device() {
 #[test]
 fn a_file_system_without_inodes_is_refused() {
     let test = "a_file_system_without_inodes_is_refused";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &["-N", "64"]) else {
         return;
     };
@@ -137,7 +137,7 @@ fn is_broken(error: &str) -> bool {
 #[test]
 fn a_remount_for_reading_only_ends_the_run_and_it_is_cleaned_later() {
     let test = "a_remount_for_reading_only_ends_the_run_and_it_is_cleaned_later";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &[]) else {
         return;
     };
@@ -172,7 +172,7 @@ fn a_remount_for_reading_only_ends_the_run_and_it_is_cleaned_later() {
 #[test]
 fn an_error_of_the_device_ends_the_run_and_it_is_cleaned_later() {
     let test = "an_error_of_the_device_ends_the_run_and_it_is_cleaned_later";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &[]) else {
         return;
     };
@@ -207,7 +207,7 @@ fn an_error_of_the_device_ends_the_run_and_it_is_cleaned_later() {
 #[test]
 fn what_a_damaged_file_system_hides_is_not_called_nothing() {
     let test = "what_a_damaged_file_system_hides_is_not_called_nothing";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &["-O", "metadata_csum"]) else {
         return;
     };
@@ -236,7 +236,7 @@ fn what_a_damaged_file_system_hides_is_not_called_nothing() {
 #[test]
 fn a_hundred_thousand_foreign_entries_stay() {
     let test = "a_hundred_thousand_foreign_entries_stay";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::tmpfs(test, &scratch, 512) else {
         return;
     };
@@ -266,7 +266,7 @@ fn a_hundred_thousand_foreign_entries_stay() {
 /// Wherever a signal falls: in a test, between two, while files are removed.
 #[test]
 fn a_signal_ends_a_run_in_order() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     let metadata = ["--workload", "metadata", "--files", "200", "--clients", "2"];
@@ -294,7 +294,7 @@ fn a_signal_ends_a_run_in_order() {
 
 #[test]
 fn a_killed_run_is_named_and_removed() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     let metadata = [

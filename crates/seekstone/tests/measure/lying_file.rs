@@ -104,7 +104,8 @@ fn check(test: &str, args: &[&str], seeds: &[u32], said: fn(&Ended) -> String) {
             assert!(lie != "torn" || found == ["torn"], "{told}");
         }
         let (found, ended) = run(args, "honest", seed, said);
-        assert_eq!((ended.code, found), (Some(0), vec![]), "{ended:?}");
+        ended.check(args, 0, "");
+        assert_eq!(found, Vec::<&str>::new(), "{ended:?}");
     }
 }
 

@@ -55,7 +55,7 @@ fn findings(run: &Value) -> Vec<&str> {
 /// One server: an operation waits for all that are before it, whatever its span and block size.
 #[test]
 fn a_models_times_are_found() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let found = run(&scratch, &["sim:md1?time=1ms&size=64MiB", "--seed", "7"]);
     assert_eq!(cells(&found).len(), 2 * 15);
     for cell in cells(&found) {
@@ -79,7 +79,7 @@ fn a_models_times_are_found() {
 /// A device that stalls for longer than a round lasts ended the run.
 #[test]
 fn a_slow_answer_is_waited_for_and_a_silent_device_is_told() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let slow = "sim:md1?time=700ms&size=1MiB";
     let args = [
         "--reads", "--spans", "all", "--blocks", "4KiB", "--depths", "1", "--budget", "1s",
@@ -98,7 +98,7 @@ fn a_slow_answer_is_waited_for_and_a_silent_device_is_told() {
 
 #[test]
 fn a_drives_cache_is_found_and_the_same_seed_says_the_same() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = "sim:drive?cache=512KiB&hit=50us&miss=500us&seek=100us&size=64MiB";
     let args = [target, "--depths", "1", "--blocks", "4KiB", "--seed", "3"];
     let found = run(&scratch, &args);
@@ -127,7 +127,7 @@ fn a_file_is_made_checked_and_removed() {
     let path = target.display().to_string();
     let found = run(
         &scratch,
-        &[&[path.as_str(), "--budget", "2s"], &SMALL[..]].concat(),
+        &[&[path.as_str(), "--budget", "4s"], &SMALL[..]].concat(),
     );
     assert!(is_noted(&found, "text of each record were checked"));
     let filling = tables::row(&found, "random-fill", &["4 MiB"]);
@@ -160,9 +160,9 @@ fn a_file_is_made_checked_and_removed() {
 
 #[test]
 fn buffered_reads_come_from_memory_and_durable_writes_do_not() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let path = scratch.target().display().to_string();
-    let common = [&[path.as_str(), "--budget", "1s"], &SMALL[..]].concat();
+    let common = [&[path.as_str(), "--budget", "4s"], &SMALL[..]].concat();
     let found = run(
         &scratch,
         &[&common[..], &["--reads", "--buffered"]].concat(),
@@ -180,7 +180,7 @@ fn buffered_reads_come_from_memory_and_durable_writes_do_not() {
 
 #[test]
 fn an_existing_file_is_read_and_not_altered() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     // Not whole blocks: what remains is left out.
     let bytes: Vec<u8> = (0..3_000_001_u32).map(|number| number as u8).collect();
     fs::write(scratch.path("film.avi"), bytes).expect("a file");
@@ -217,7 +217,7 @@ fn an_existing_file_is_read_and_not_altered() {
 
 #[test]
 fn a_file_that_may_be_lost_is_written() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     fs::write(scratch.path("scratch.img"), vec![7; 2 << 20]).expect("a file");
     let args = [
         "scratch.img",
@@ -248,7 +248,7 @@ fn a_file_that_may_be_lost_is_written() {
 
 #[test]
 fn a_device_is_read_and_not_altered() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(device) = Loop::new("a_device_is_read_and_not_altered", &scratch, 4) else {
         return;
     };
@@ -284,7 +284,7 @@ fn check_mistakes(scratch: &Scratch, place: &[&str], mistakes: &[Mistake<'_>]) {
 
 #[test]
 fn mistakes_are_told_before_anything_is_made() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let path = scratch.target().display().to_string();
     let mistakes: &[Mistake<'_>] = &[
         (&["--spans", "0"], 2, "must be above zero"),
@@ -346,7 +346,7 @@ fn mistakes_are_told_before_anything_is_made() {
 
 #[test]
 fn targets_that_cannot_be_measured_are_told() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let file = scratch.target().join("main").display().to_string();
     let mistakes: &[Mistake<'_>] = &[
         (&["/missing/place"], 2, "/missing/place"),
@@ -383,7 +383,7 @@ fn ended_after(scratch: &Scratch, path: &str, act: impl FnOnce(&Running)) -> End
 
 #[test]
 fn a_signal_keeps_the_cells_and_leaves_nothing() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let ended = ended_after(&scratch, &target.display().to_string(), |running| {
         running.signal(Signal::INT);
@@ -415,7 +415,7 @@ fn main_file(target: &Path) -> PathBuf {
 /// Damage to the text of records is seen, and the run ends.
 #[test]
 fn wrong_text_ends_the_run() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let place = target.clone();
     let args = [
@@ -461,7 +461,7 @@ fn wrong_text_ends_the_run() {
 
 #[test]
 fn a_small_disk_is_not_filled() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(small) = FileSystem::ext4("a_small_disk_is_not_filled", &scratch, 32, &[]) else {
         return;
     };
@@ -473,7 +473,7 @@ fn a_small_disk_is_not_filled() {
 
 #[test]
 fn archived_cells_are_shown_listed_and_exported() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = "sim:md1?time=1ms&size=1MiB";
     let args = ["random", target, "--seed", "1", "-q", "--depths", "1,4"];
     scratch.check(&args, 0, "Saved as run 1: seekstone runs show 1");
@@ -500,7 +500,7 @@ fn archived_cells_are_shown_listed_and_exported() {
 
 #[test]
 fn all_combinations_are_measured_where_they_are_asked_for() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let cross = [
         "--cross",
         "--spans",

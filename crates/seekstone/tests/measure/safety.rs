@@ -14,14 +14,14 @@ use crate::support::{
 
 /// A short check-up of `target`, not saved.
 fn short<'a>(target: &'a str, options: &[&'a str]) -> Vec<&'a str> {
-    let mut args = vec!["run", "--budget", "1s", "--no-save", "--quiet", target];
+    let mut args = vec!["run", "--budget", "4s", "--no-save", "--quiet", target];
     args.extend(options);
     args
 }
 
 #[test]
 fn what_is_no_storage_is_refused() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     fs::write(scratch.path("empty"), "").expect("a file");
@@ -149,7 +149,7 @@ fn what_belongs_to_others_is_refused() {
 
 #[test]
 fn a_directory_keeps_what_was_in_it() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     symlink("target", scratch.path("link")).expect("a link");
@@ -163,7 +163,7 @@ fn a_directory_keeps_what_was_in_it() {
             "--size",
             "16MiB",
             "--budget",
-            "1s",
+            "4s",
             "--no-save",
             "--yes",
             "link",
@@ -185,7 +185,7 @@ fn a_directory_keeps_what_was_in_it() {
 
 #[test]
 fn a_named_file_is_only_read() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let named = target.join("named");
     fs::write(&named, vec![7; 4 << 20]).expect("a file");
@@ -222,7 +222,7 @@ fn a_named_file_is_only_read() {
 #[test]
 fn a_device_is_written_only_when_nothing_stands_against_it() {
     let test = "a_device_is_written_only_when_nothing_stands_against_it";
-    let (scratch, other) = (Scratch::new(), Scratch::new());
+    let (scratch, other) = (Scratch::in_memory(), Scratch::in_memory());
     let Some(device) = Loop::new(test, &scratch, 24) else {
         return;
     };
@@ -258,7 +258,7 @@ fn a_device_is_written_only_when_nothing_stands_against_it() {
 #[test]
 fn a_device_that_holds_nothing_but_ours_is_written_without_a_question() {
     let test = "a_device_that_holds_nothing_but_ours_is_written_without_a_question";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(device) = Mirror::device(test, &scratch, "blank", 24) else {
         return;
     };
@@ -285,7 +285,7 @@ fn a_device_that_holds_nothing_but_ours_is_written_without_a_question() {
 #[test]
 fn a_device_with_content_is_written_only_when_confirmed_by_name() {
     let test = "a_device_with_content_is_written_only_when_confirmed_by_name";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 32, &[]) else {
         return;
     };
@@ -311,7 +311,7 @@ fn a_device_with_content_is_written_only_when_confirmed_by_name() {
 #[test]
 fn a_directory_without_room_is_refused_with_figures() {
     let test = "a_directory_without_room_is_refused_with_figures";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &["-N", "64"]) else {
         return;
     };
@@ -350,7 +350,7 @@ fn a_directory_without_room_is_refused_with_figures() {
 
 #[test]
 fn a_file_system_in_memory_is_called_that() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::tmpfs("a_file_system_in_memory_is_called_that", &scratch, 64)
     else {
         return;
@@ -365,7 +365,7 @@ fn a_file_system_in_memory_is_called_that() {
 #[test]
 fn small_files_leave_the_reserve_alone() {
     let test = "small_files_leave_the_reserve_alone";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 128, &[]) else {
         return;
     };
@@ -388,7 +388,7 @@ fn small_files_leave_the_reserve_alone() {
 #[test]
 fn a_disk_that_others_fill_ends_the_run_in_order() {
     let test = "a_disk_that_others_fill_ends_the_run_in_order";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 96, &[]) else {
         return;
     };
@@ -417,7 +417,7 @@ fn a_disk_that_others_fill_ends_the_run_in_order() {
 
 #[test]
 fn the_first_file_must_fit_below_every_limit() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     for (limit, expected) in [

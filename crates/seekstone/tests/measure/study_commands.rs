@@ -261,7 +261,8 @@ fn files_of_the_user_stay_as_they_are() {
     let before = Belongings::of(&target);
     let settings = "size = \"4MiB\"\nduration = \"100ms\"\nwrites = \"50%\"";
     let study = study(&scratch, &target.display().to_string(), "trial", settings);
-    let ended = scratch.check(&["study", &study, "--replicates", "2", "-q"], 0, "latency");
+    let args = ["study", &study, "--replicates", "2", "-q"];
+    let ended = scratch.check(&args, 0, "A study of commands");
     assert!(ended.stdout.contains("Saved as run 1"), "{}", ended.stdout);
     before.assert_untouched();
     scratch.assert_clean(&target);

@@ -260,8 +260,8 @@ fn users_wait_for_the_instant_that_they_share() {
     let common = [
         "--size",
         "4MiB",
-        "--duration",
-        "100ms",
+        "--transactions",
+        "2",
         "--think",
         "0",
         "--reserve",

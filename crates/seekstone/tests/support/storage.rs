@@ -129,7 +129,11 @@ impl FileSystem {
         let image = scratch.path("file-system");
         let file = File::create_new(&image).expect("an image file");
         file.set_len((mib as u64) << 20).expect("a size");
-        let device = Loop::attach(DIRECT, test, image)?;
+        let option = match scratch.is_in_memory() {
+            true => BUFFERED,
+            false => DIRECT,
+        };
+        let device = Loop::attach(option, test, image)?;
         if !is_success(Command::new(program).args(options).arg(&device.device)) {
             skipped(test, &format!("{program} is missing"));
             return None;

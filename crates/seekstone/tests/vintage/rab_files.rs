@@ -18,7 +18,7 @@ use rustix::process::Signal;
 /// Of random arrivals, with other seeds, none may fall into a third of a second.
 const SMALL: [&str; 5] = [
     "rab",
-    "--budget=1s",
+    "--budget=4s",
     "--size=16MiB",
     "--reserve=0",
     "--seed=7",
@@ -51,7 +51,7 @@ fn with<'a>(common: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn a_directory_keeps_what_was_in_it() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     let args = with(&SMALL, &["target"]);
@@ -66,12 +66,12 @@ fn a_directory_keeps_what_was_in_it() {
 
 #[test]
 fn a_named_file_is_written_only_when_that_is_said() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let named = scratch.path("named");
     fs::write(&named, vec![7; 8 << 20]).expect("a file");
     fs::write(scratch.path("reader.toml"), READER).expect("a file");
     let belongings = Belongings::of(&named);
-    let common = ["rab", "--budget=1s", "--no-save", "named"];
+    let common = ["rab", "--budget=4s", "--no-save", "named"];
     let refused = "error: named exists, and these workloads write: add --overwrite";
     for workload in ["transaction", "archive,batch", "scientific"] {
         let ended = scratch.check(&with(&common, &["--workload", workload]), 2, refused);
@@ -91,7 +91,7 @@ fn a_named_file_is_written_only_when_that_is_said() {
 
 #[test]
 fn a_file_too_small_for_its_workloads_is_refused_with_both_sizes() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     fs::write(scratch.path("named"), vec![7; 2 << 20]).expect("a file");
@@ -124,7 +124,7 @@ fn a_file_too_small_for_its_workloads_is_refused_with_both_sizes() {
 
 #[test]
 fn what_is_no_storage_is_refused() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     succeed(
         "mkfifo",
         &[scratch.path("fifo").to_str().expect("a plain path")],
@@ -146,7 +146,7 @@ fn what_is_no_storage_is_refused() {
 #[test]
 fn a_file_system_that_cannot_take_the_test_file_is_refused() {
     let test = "a_file_system_that_cannot_take_the_test_file_is_refused";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &[]) else {
         return;
     };
@@ -170,7 +170,7 @@ fn a_disk_that_fills_while_the_test_file_is_written_ends_the_run() {
     if !is_installed("strace") {
         return skipped(test, "strace is not installed");
     }
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     for inject in [
@@ -205,7 +205,7 @@ fn a_signal_keeps_what_was_measured() {
 }
 
 fn check_signal(stage: &str, signal: Signal, name: &str) {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     let args = with(&LONG, &["target"]);
@@ -226,7 +226,7 @@ fn check_signal(stage: &str, signal: Signal, name: &str) {
 
 #[test]
 fn a_signal_before_anything_was_measured_keeps_nothing() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     let args = ["rab", "--size=1GiB", "--reserve=0", "target"];
     let mut running = Running::start(scratch.seekstone(args));
@@ -255,7 +255,7 @@ fn a_named_file_that_shrinks_voids_the_run() {
 }
 
 fn check_shrinking(selected: &str, stage: &str) {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let named = scratch.path("named");
     fs::write(&named, vec![7; 16 << 20]).expect("a file");
     let reader = READER.replace("threads-fixed = 2\n", "") + "time = \"exponential:500/s\"\n";
@@ -289,7 +289,7 @@ fn shut_down(root: &Path) -> bool {
 #[test]
 fn a_file_system_that_fails_ends_the_run() {
     let test = "a_file_system_that_fails_ends_the_run";
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let Some(made) = FileSystem::ext4(test, &scratch, 96, &[]) else {
         return;
     };
@@ -313,7 +313,7 @@ fn a_file_system_that_fails_ends_the_run() {
 
 #[test]
 fn few_open_files_are_enough_or_asked_for() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     for (limit, code, expected) in [
         (
@@ -338,7 +338,7 @@ fn few_open_files_are_enough_or_asked_for() {
 /// The advice was an option that the command does not have.
 #[test]
 fn sizes_that_direct_io_cannot_move_are_wrong_usage() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let target = scratch.target();
     fs::write(scratch.path("named"), vec![7; 4 << 20]).expect("a file");
     let odd = READER.replace("64KiB", "1000").replace("4KiB", "500");
@@ -360,7 +360,7 @@ fn sizes_that_direct_io_cannot_move_are_wrong_usage() {
 /// The storage was blamed for what nobody had asked of it.
 #[test]
 fn clients_that_ask_too_seldom_are_not_the_storages_fault() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let args = [
         "rab",
         "sim:mm1",
@@ -376,7 +376,7 @@ fn clients_that_ask_too_seldom_are_not_the_storages_fault() {
 /// A reader that has seen enough is no failure.
 #[test]
 fn a_pipe_that_is_closed_early_costs_nothing() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let mut shell = Command::new("sh");
     let script = "\"$0\" rab sim:mm1 --workload=archive --quiet | head -1";
     shell.args(["-c", script, PROGRAM]);

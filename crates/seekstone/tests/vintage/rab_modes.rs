@@ -27,7 +27,7 @@ fn a_mirror_without_a_member_is_reduced() {
         return;
     };
     let measure = |mirror: &Mirror| {
-        let mut args = vec!["rab", mirror.path(), "--budget", "1s", "--json", "-"];
+        let mut args = vec!["rab", mirror.path(), "--budget", "4s", "--json", "-"];
         args.extend(SMALL);
         let ended = finish(scratch.seekstone(args));
         ended.check(&[], 0, "");
@@ -65,7 +65,7 @@ fn an_exchange_in_a_continuous_run_is_stamped_and_compared() {
         "rab",
         mirror.path(),
         "--budget",
-        "1s",
+        "4s",
         "--mode",
         "continuous",
     ];
