@@ -9,6 +9,7 @@ mod applies;
 pub mod archive;
 pub mod backup;
 pub mod cache;
+mod client_load;
 pub mod command;
 pub mod copy;
 pub mod fill;

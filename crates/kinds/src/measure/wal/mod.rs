@@ -8,29 +8,21 @@ pub(crate) mod log;
 
 use std::sync::Arc;
 
-use drivers::{Caching, DriverKind};
-use engine::OnError;
-use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, default_settings, open_bench};
-use lab::laboratory::Outcome;
-use lab::storage::StorageSettings;
-use lab::test_file::{fill_test_file, stop_of, stopped, write_over};
-use procedure::{MAIN_DIRECT, Trial};
+use drivers::DriverKind;
+use procedure::MAIN_DIRECT;
 use results::metric::{
     COMMITS, DEVICE_BYTES_PER_BYTE, LATENCY, LATENCY_P50, LATENCY_P95, LATENCY_P99,
     RECORDS_PER_APPEND,
 };
-use results::{Access, KnownMetric, Measurement, Reading, Setup};
-use stats::Estimate;
+use results::{KnownMetric, Measurement, Reading};
 use units::{Bytes, Duration};
-use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
+use workload::{Durability, Gap, GapShape, OwnSpec};
 
-use super::Stop;
+use super::client_load::{ClientLoad, LoadRules};
 use super::form::ValueForm;
-use super::kind::{Kind, Measured, Measuring, Setting, made};
-use super::models::{open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, ReplicateContext};
+use super::kind::{Kind, Setting, made};
 use super::settings::{SettingFault, Settings};
-use super::targets::{ERRORS, TargetUse, Targets, on_error};
+use super::targets::{ERRORS, TargetUse, Targets};
 use log::LogSpec;
 
 pub const KIND: Kind = Kind {
@@ -98,21 +90,11 @@ const SIZE: ValueForm = ValueForm::Size(Bytes::from_mib(4), Bytes::from_gib(1 <<
 const APPEND_MAX: u64 = 1 << 30;
 const TIME: ValueForm = ValueForm::Time(Duration::from_millis(100), Duration::from_secs(3600));
 const THINK: ValueForm = ValueForm::Time(Duration::from_nanos(1), Duration::from_secs(3600));
-/// Direct I/O moves whole blocks.
-const DIRECT_UNIT: u32 = drivers::BLOCK_BYTES as u32;
-/// Percentiles that are given.
-const PERCENTILES: [(f64, KnownMetric); 3] =
-    [(0.5, LATENCY_P50), (0.95, LATENCY_P95), (0.99, LATENCY_P99)];
-
 /// A write-ahead log.
 #[derive(Clone, Debug)]
 pub struct Wal {
     spec: LogSpec,
-    driver: DriverKind,
-    caching: Caching,
-    time: Duration,
-    on_error: OnError,
-    typed: Vec<(String, String)>,
+    rules: LoadRules,
 }
 
 impl Wal {
@@ -126,17 +108,13 @@ impl Wal {
                 ("linked", (DriverKind::Uring, Durability::Synced)),
             ],
         );
-        let caching = settings.caching();
+        let rules = LoadRules::of(settings, driver);
         let think = settings.optional("think").unwrap_or_default();
         let spec = LogSpec {
             target: MAIN_DIRECT,
-            offset: 0,
-            len: settings.value::<Bytes>("size").0,
+            len: rules.len,
             record: settings.value::<Bytes>("record").0 as u32,
-            unit: match caching {
-                Caching::Direct => DIRECT_UNIT,
-                Caching::Buffered => 1,
-            },
+            unit: rules.unit(),
             writers: settings.value::<u64>("writers") as u32,
             group: settings.value::<u64>("group") as u32,
             durability,
@@ -152,148 +130,46 @@ impl Wal {
             );
             return Err(SettingFault::at("group", why));
         }
-        Ok(Self {
-            spec,
-            driver,
-            caching,
-            time: settings.value("time"),
-            on_error: on_error(settings),
-            typed: settings.all_typed(),
-        })
-    }
-
-    fn request(&self, place: &ReplicateContext) -> BenchRequest {
-        BenchRequest {
-            ranks: None,
-            target: place.target.clone(),
-            purpose: KIND.name.into(),
-            size: Some(Bytes(self.spec.len)),
-            reserve: place.shared_reserve(),
-            overwrite: place.permission.overwrite,
-            confirmed: place.permission.confirmed.clone(),
-            storage: StorageSettings {
-                driver: self.driver,
-                workers: 1,
-                caching: self.caching,
-                on_error: self.on_error,
-                ..default_settings(place.seed)
-            },
-            setup: Setup::new(KIND.name, place.seed),
-            cells: lab::cells::Cells::default(),
-        }
-    }
-
-    fn trial(&self, size: Bytes, access: Access) -> Trial {
-        let spec = LogSpec {
-            len: size.0 / u64::from(self.spec.unit) * u64::from(self.spec.unit),
-            ..self.spec.clone()
-        };
-        let clients = OwnSpec {
-            kind: KIND.name.into(),
-            settings: self.typed.clone(),
-            target: spec.target,
-            len: spec.len,
-            unit: spec.unit,
-            len_max: spec.append_max() as u32,
-            reads: false,
-            writes: true,
-            is_durable: true,
-            counts: OwnCounts::Units,
-            maker: Some(Arc::new(spec)),
-        };
-        Trial {
-            duration_max: self.time,
-            ..Trial::new(KIND.name, ClientSpec::Own(clients), access)
-        }
-    }
-
-    /// Make the log, and append to it.
-    fn append(&self, opened: &mut OpenedBench, stop: &Stop) -> Result<Outcome, BenchError> {
-        let (bench, facts) = (&mut opened.bench, &opened.facts);
-        let mut size = Bytes(self.spec.len);
-        if facts.makes_files {
-            let made = fill_test_file(bench, size, facts.access, None, stop, &mut |_, _| {});
-            size = made?.size;
-        }
-        if let Bench::Real(real) = bench {
-            if !facts.makes_files {
-                size = write_over(&mut ***real, size, facts.access, stop)?;
-            }
-            real.settle_main()?;
-        }
-        let trial = self.trial(size, facts.access);
-        let measured = bench
-            .laboratory()
-            .measure(&trial, &mut |_| stop.is_raised().is_none());
-        let outcome = measured.map_err(|error| stopped(stop).unwrap_or(error.into()))?;
-        match outcome.failure {
-            None if stop.is_raised().is_none() => Ok(outcome),
-            failure => Err(stop_of(&trial.title, failure, stop)),
-        }
-    }
-
-    fn readings(&self, found: &Measurement) -> Vec<Reading> {
-        let committed = (found.completions_all * u64::from(self.spec.record)) as f64;
-        let seconds = |metric: KnownMetric, ns: Estimate| {
-            metric.reading(ns.value / 1e9).within(ns.scale(1e-9))
-        };
-        let mut readings = vec![
-            COMMITS
-                .reading(found.throughput.value)
-                .within(found.throughput),
-            seconds(LATENCY, found.response.mean),
-        ];
-        readings.extend(PERCENTILES.iter().filter_map(|(p, metric)| {
-            let mut percentiles = found.response.percentiles.iter();
-            let ns = percentiles.find(|it| it.p == *p)?.estimate?;
-            Some(seconds(*metric, ns))
-        }));
-        let appends = found.kinds.iter().find(|it| it.kind == "write");
-        if let Some(appends) = appends.filter(|it| it.count > 0) {
-            let each = found.completions_all as f64 / appends.count as f64;
-            readings.push(RECORDS_PER_APPEND.reading(each));
-        }
-        let device = found.counters.as_ref().and_then(|it| it.device.as_ref());
-        if let Some(device) = device.filter(|_| committed > 0.0) {
-            let each = device.written_bytes as f64 / committed;
-            readings.push(DEVICE_BYTES_PER_BYTE.reading(each));
-        }
-        readings
+        Ok(Self { spec, rules })
     }
 }
 
-impl Measuring for Wal {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
-        match place.target.model() {
-            Some(name) => {
-                let spec = open_part(name)?;
-                refuse_read_only(&spec)?;
-                refuse_larger("the log", self.spec.len, &spec)
-            }
-            None if place.is_named() => place.refuse_unpermitted(KIND.name),
-            None => Ok(()),
-        }
+impl ClientLoad for Wal {
+    fn rules(&self) -> &LoadRules {
+        &self.rules
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        Ok(self.measured(place, stop)?.readings)
+    fn what(&self) -> &'static str {
+        "the log"
     }
 
-    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
-        self.check(place)?;
-        let mut opened = open_bench(&self.request(place))?;
-        let outcome = match self.append(&mut opened, stop) {
-            Ok(outcome) => outcome,
-            Err(error) => return Err(opened.bench.abandon(error).into()),
+    fn clients(&self, len: u64) -> OwnSpec {
+        let spec = LogSpec {
+            len,
+            ..self.spec.clone()
         };
-        let mut warnings = outcome.measurement.warnings.clone();
-        if place.is_named() {
-            warnings.extend(opened.bench.warnings(&[]));
+        OwnSpec {
+            maker: Some(Arc::new(spec)),
+            ..self.rules.clients(len, self.spec.append_max())
         }
-        warnings.extend(opened.bench.clean_up());
-        Ok(Measured {
-            readings: self.readings(&outcome.measurement),
-            warnings,
-        })
+    }
+
+    fn rate(&self) -> KnownMetric {
+        COMMITS
+    }
+
+    fn others(&self, found: &Measurement) -> Vec<Reading> {
+        let committed = (found.completions_all * u64::from(self.spec.record)) as f64;
+        let appends = found.kinds.iter().find(|it| it.kind == "write");
+        let appends = appends.filter(|it| it.count > 0);
+        let each = appends.map(|it| found.completions_all as f64 / it.count as f64);
+        let device = found.counters.as_ref().and_then(|it| it.device.as_ref());
+        let device = device.filter(|_| committed > 0.0);
+        let written = device.map(|it| it.written_bytes as f64 / committed);
+        let readings = [
+            each.map(|it| RECORDS_PER_APPEND.reading(it)),
+            written.map(|it| DEVICE_BYTES_PER_BYTE.reading(it)),
+        ];
+        readings.into_iter().flatten().collect()
     }
 }
