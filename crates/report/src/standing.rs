@@ -1,7 +1,8 @@
 //! What came of a run, and how far its figures can be relied on, in a few lines.
 
 use results::{Curve, LimitVerdict, Measurement, Resolution, Run, Status, Table, Trust};
-use units::format_duration_ns;
+use stats::RESOLVABLE;
+use units::{format_counted, format_duration_ns};
 
 use crate::figure::{percent, tone_of, trust};
 use crate::page::TextPage;
@@ -33,8 +34,15 @@ pub(crate) fn answer(page: &mut TextPage<'_>, run: &Run) {
     };
     let outcome = verdict.goals.map(|goals| goals_met(run, goals));
     let parts: Vec<String> = outcome.into_iter().chain(reasons(run)).collect();
-    let word = verdict.trust.name().to_uppercase();
-    page.item(tone, &word, &parts.join(", "));
+    let (name, parts) = (verdict.trust.name(), parts.join(", "));
+    match (&run.status, verdict.trust) {
+        // Of a run that was cut off nothing says that the whole of it can be relied on.
+        (Status::Partial { .. }, Trust::Reliable) => {
+            let text = format!("{name}, {parts}");
+            page.item(Tone::Quiet, "SO FAR", text.trim_end_matches(", "));
+        }
+        _ => page.item(tone, &name.to_uppercase(), &parts),
+    }
     if page.style.all {
         page.paragraph(Tone::Quiet, &missed(run).unwrap_or_default());
     }
@@ -58,7 +66,9 @@ fn reasons(run: &Run) -> impl Iterator<Item = String> {
         true => of_counts(counts(run, first(&run.tables()))),
         false => rows(measurements),
     };
-    let curve = run.curve().and_then(curve);
+    let curve = run
+        .curve()
+        .and_then(|it| curve(it, measurements.is_empty()));
     let parts = [rows, curve, background(&run.measurements)];
     parts.into_iter().flatten()
 }
@@ -120,17 +130,28 @@ fn of_counts(counts: [(Trust, usize); 3]) -> Option<String> {
         _ => format!("{rows} {}", trust.name()),
     });
     match all {
-        0 | 1 => None,
+        0 => None,
+        1 => are_reliable.then(|| "the result has a usable interval".to_owned()),
         _ if !are_reliable => Some(found.collect::<Vec<_>>().join(", ")),
         2 => Some("both results".to_owned()),
         _ => Some(format!("all {all} results")),
     }
 }
 
-/// That a load curve cannot be used, which rows do not tell.
-fn curve(curve: &Curve) -> Option<String> {
+/// That a load curve cannot be used, which rows do not tell, or, where it `is_alone`, for how long
+/// each of its loads was measured.
+fn curve(curve: &Curve, is_alone: bool) -> Option<String> {
     match Trust::unless_invalid(&curve.warnings) {
-        Trust::Reliable => None,
+        Trust::Reliable if !is_alone => None,
+        Trust::Reliable => {
+            let cited = curve.points.iter().filter(|it| !it.is_scout).count();
+            let shortest_ns = curve.resolution?.slowest_change_ns * RESOLVABLE;
+            Some(format!(
+                "{}, {} each at least",
+                format_counted(cited as u64, "load"),
+                format_duration_ns(shortest_ns as f64)
+            ))
+        }
         trust => Some(format!("load curve {}", trust.name())),
     }
 }

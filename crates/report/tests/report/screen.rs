@@ -105,7 +105,7 @@ Warnings (2 of 4, --all shows all)
   PARTIAL interrupted by the user. Only what had been measured by then is shown.
   Random reads: one client waits 47 us; from about 60,000 per second on the
   response time grows faster than the load.
-  RELIABLE all 6 results, up to 2 % background I/O
+  SO FAR reliable, all 6 results, up to 2 % background I/O
 ");
 }
 
