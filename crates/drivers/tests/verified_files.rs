@@ -48,6 +48,8 @@ impl Clients {
                 transfer_bytes: WRITE,
                 clients: 2,
                 directories,
+                in_a_row: 1,
+                order: workload::TransferOrder::Ascending,
             },
         }
     }

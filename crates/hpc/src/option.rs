@@ -109,10 +109,10 @@ pub fn read<S>(table: &[HpcOption<S>], words: &[String], settings: &mut S) -> Re
             continue;
         }
         let letters = word.strip_prefix('-').filter(|it| !it.is_empty());
-        let mut letters = letters
+        let letters = letters
             .ok_or_else(|| format!("{word}: is no option"))?
             .char_indices();
-        while let Some((at, letter)) = letters.next() {
+        for (at, letter) in letters {
             let is_it = |it: &&HpcOption<S>| it.flag.strip_prefix('-') == Some(&letter.to_string());
             let option = table.iter().find(is_it);
             let option = option.ok_or_else(|| format!("-{letter}: is no option known here"))?;

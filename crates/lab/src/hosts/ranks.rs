@@ -369,7 +369,7 @@ impl Ranks {
     /// ends the others, when they have removed what they made.
     pub fn end(&self, code: u8) {
         let mut group = self.group();
-        let is_whole = self.has_parted() && group.gather(&[]).is_ok() && !self.is_broken();
+        let is_whole = self.has_parted() && !self.is_broken() && group.gather(&[]).is_ok();
         if !is_whole || group.leave().is_err() {
             group.abort(i32::from(code));
         }

@@ -36,10 +36,9 @@ fn the_default_is_one_client_a_rank() {
     assert_eq!(figure(rows(&run, "files")[0], "clients"), 2.0);
     let trial = "trial target --size 4MiB --duration 100ms";
     let run = measured(&scratch, &MPICH, trial);
-    assert_eq!(
-        run["setup"]["settings"].to_string().contains("\"clients\""),
-        true
-    );
+    let settings = run["setup"]["settings"].as_array().expect("settings");
+    let clients = settings.iter().find(|it| it["name"] == "clients");
+    assert_eq!(clients.expect("how many")["values"][0], "2");
     let transfer = "transfer target --size 1MiB --repeat 2 --mode buffered";
     let run = measured(&scratch, &MPICH, transfer);
     let streams = rows(&run, "transfer")[0]["levels"][4].to_string();

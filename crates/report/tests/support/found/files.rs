@@ -62,7 +62,7 @@ pub fn files() -> FileTests {
             directories: DirectoryUse::Shared,
             is_reordered: true,
             in_a_row: 1,
-            order: TransferOrder::Ascending,
+            order: Default::default(),
         }),
         is_sampled: false,
         stonewall_ns: Some(30_000_000_000),
