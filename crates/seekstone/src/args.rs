@@ -19,6 +19,7 @@ mod inspect;
 mod io500;
 mod kind;
 pub mod parse;
+mod ping;
 mod positioning;
 mod profile_choice;
 mod rab;
@@ -36,6 +37,7 @@ mod together;
 mod transactions;
 mod transfer;
 mod verify;
+mod watch;
 mod what_if;
 mod wire;
 mod words;
@@ -56,8 +58,7 @@ pub use self::budgets::{
 };
 pub use self::classic::{ClassicArgs, ClassicCommand, RptArgs, TransactArgs};
 pub use self::common::{BY_ENDING, Common, Force, Outputs};
-pub use self::hpc::{HpcArgs, HpcOptions};
-pub use self::io500::Io500Args;
+pub use self::watch::WatchArgs;
 pub use brief::in_full;
 pub use compare::CompareArgs;
 pub use devices::{DevicesArgs, DevicesCommand};
@@ -76,6 +77,7 @@ use parse::{
     parse_level_at, parse_pattern, parse_precision, parse_processors, parse_rate, parse_share,
     parse_size, parse_span, parse_target, parse_trial_precision,
 };
+pub use ping::PingArgs;
 pub use positioning::PositioningArgs;
 pub use profile_choice::{ProfileChoice, profile_choices};
 pub use rab::RabArgs;
@@ -149,6 +151,10 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Predict other loads from archived runs.
     Whatif(WhatIfArgs),
+    /// Print the time of one read after the other, as ioping does.
+    Ping(PingArgs),
+    /// Watch storage for days: slow times, and who caused them.
+    Watch(Box<WatchArgs>),
     /// Create a network link of known delay and rate.
     Wire(WireArgs),
     /// List, show, export, repeat and delete archived runs.

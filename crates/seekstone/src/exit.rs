@@ -24,6 +24,12 @@ pub enum Exit {
     Exceeded,
     /// Done, and whether a limit was exceeded, or a goal met, is open.
     Undecided,
+    /// As a Nagios plugin says that a limit is near.
+    NagiosWarning,
+    /// As it says that one is exceeded.
+    NagiosCritical,
+    /// As it says that nothing is known.
+    NagiosUnknown,
 }
 
 impl From<Exit> for ExitCode {
@@ -37,9 +43,9 @@ impl Exit {
     pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::Invalid => 3,
+            Self::Failed | Self::NagiosWarning => 1,
+            Self::Usage | Self::NagiosCritical => 2,
+            Self::Invalid | Self::NagiosUnknown => 3,
             Self::Exceeded => 4,
             Self::Undecided => 5,
         }

@@ -106,6 +106,8 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Verify(args) => commands::verify::verify(args),
         Command::Devices(args) => commands::devices::devices(args),
         Command::Whatif(args) => commands::what_if::what_if(args),
+        Command::Ping(args) => commands::ping::ping(args),
+        Command::Watch(args) => commands::watch::watch(args),
         Command::Wire(args) => commands::wire::wire(args),
         Command::Runs(args) => commands::runs::runs(args),
         Command::Serve(args) => commands::serve::serve(args),

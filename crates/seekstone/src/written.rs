@@ -96,6 +96,12 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             }
             DevicesCommand::List | DevicesCommand::Show { .. } => return Ok(()),
         },
+        Command::Watch(args) => match args.no_save {
+            true => return Ok(()),
+            false => CommandFiles::default()
+                .and_archive(args.archive.as_ref())
+                .and_used(args.targets.iter().map(used_path)),
+        },
         Command::Runs(args) => match of_runs(args) {
             Some(files) => files,
             None => return Ok(()),
@@ -108,6 +114,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         | Command::Together(_)
         | Command::Transact(_)
         | Command::Classic(_)
+        | Command::Ping(_)
         | Command::Wire(_)
         | Command::Serve(_)
         | Command::Clean(_)

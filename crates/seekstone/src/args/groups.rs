@@ -28,7 +28,7 @@ const GROUPS: [(&str, &[&str], &[&str]); 6] = [
     (
         "Look",
         &["inspect", "runs", "devices", "classic"],
-        &["verify", "serve", "clean"],
+        &["watch", "ping", "verify", "serve", "clean"],
     ),
     (
         "1990s",

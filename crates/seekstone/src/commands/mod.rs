@@ -32,6 +32,7 @@ pub mod measures;
 pub mod measuring;
 pub mod names;
 mod offers;
+pub mod ping;
 pub mod positioning;
 pub mod rab;
 pub mod random;
@@ -55,6 +56,7 @@ pub mod unfinished;
 pub mod verify;
 #[cfg_attr(not(feature = "vintage"), path = "../without/vintage.rs")]
 pub mod vintage;
+pub mod watch;
 pub mod what_if;
 mod what_if_device;
 pub mod wire;
