@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use drivers::{
-    AccessMode, Caching, DirectoryOwner, Target, TargetError, TargetOptions, TargetTable,
-    WorkDirectory, check_room, fill_incompressible,
+    AccessMode, Caching, DirectoryOwner, Payload, Seal, Target, TargetError, TargetOptions,
+    TargetTable, WorkDirectory, check_room, fill_incompressible,
 };
 use host::inspect::inspect;
 use lab::bench::directory_owner;
 use units::TargetName;
 use watch::PROBE_BYTES;
+use workload::TargetId;
 
 use crate::exit::UsageError;
 
@@ -111,9 +112,18 @@ fn own_file(parent: &Path, owner: &DirectoryOwner) -> anyhow::Result<WorkDirecto
     let mut file = directory.create_file(OWN_NAME)?;
     let mut bytes = vec![0; OWN_BYTES];
     fill_incompressible(&mut bytes, 1);
+    own_payload().stamp(&mut bytes, TargetId(0), 0);
     let written = file.write_all(&bytes).and_then(|()| file.sync_all());
     written.with_context(|| format!("cannot write a file of 16 MiB in {}", parent.display()))?;
     Ok(directory)
+}
+
+/// What is written: blocks that prove to be of this run, so that what a kill leaves is removed.
+pub fn own_payload() -> Payload {
+    Payload {
+        run: Seal::of_this_run().number(),
+        ..Payload::default()
+    }
 }
 
 fn open_read_only(path: &Path, caching: Caching) -> Result<Target, TargetError> {

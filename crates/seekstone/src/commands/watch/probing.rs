@@ -12,7 +12,7 @@ use sys::MonotonicClock;
 use units::{Duration, Instant};
 use watch::{PROBE_BYTES, PROBES_AT_ONCE, Probe, ProbeKind, ProbePlan, Prober};
 
-use super::place::ProbedPlace;
+use super::place::{ProbedPlace, own_payload};
 
 /// How often a thread sends what it has.
 const SEND_EVERY: Duration = Duration::from_millis(200);
@@ -109,5 +109,6 @@ pub fn probe_driver(
     options.variety = VARIETY_BYTES;
     options.pages = BufferPages::Small;
     options.awake = Duration::ZERO;
+    options.payload = own_payload();
     open_driver(DriverKind::Auto, table, clock, &options).map(|it| it.driver)
 }
