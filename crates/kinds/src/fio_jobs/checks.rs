@@ -68,8 +68,10 @@ impl FioSession<'_, '_> {
                 });
                 interrupt.is_raised().is_none()
             })?;
-            let records = &mut rows[row as usize].records;
-            records.entry(OpKind::Read).or_default().merge(&read);
+            if read.bytes > 0 {
+                let records = &mut rows[row as usize].records;
+                records.entry(OpKind::Read).or_default().merge(&read);
+            }
         }
         *spent += real.now().since(begun);
         Ok(())
