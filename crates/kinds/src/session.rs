@@ -343,8 +343,8 @@ impl<'a> Session<'a> {
         (name, time): (&'static str, Option<Duration>),
     ) -> RunPlan {
         let share = self.shared(budget, Duration::ZERO).map(FillBudget::share);
-        let name = share.map_or("fill", |_| "fill up to");
-        let filling = self.facts.makes_files.then_some((name, share));
+        let filled = share.map_or("fill", |_| "fill up to");
+        let filling = self.facts.makes_files.then_some((filled, share));
         let spent = share
             .filter(|_| filling.is_some())
             .unwrap_or(Duration::ZERO);

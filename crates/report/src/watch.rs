@@ -113,7 +113,7 @@ pub fn watch_summary(target: &str, all: &WatchWindow, events: u64, elapsed: Dura
         n => format!("it was slower than usual {}", format_counted(n, "time")),
     };
     let mut text = format!(
-        "{target} for {}: {kinds}; {slow}.",
+        "{target} for {}: {kinds}. {slow}.",
         format_duration_ns(elapsed.as_nanos() as f64)
     );
     for (probes, why) in [

@@ -58,6 +58,8 @@ pub use self::budgets::{
 };
 pub use self::classic::{ClassicArgs, ClassicCommand, RptArgs, TransactArgs};
 pub use self::common::{BY_ENDING, Common, Force, Outputs};
+pub use self::hpc::{HpcArgs, HpcOptions};
+pub use self::io500::Io500Args;
 pub use self::watch::WatchArgs;
 pub use brief::in_full;
 pub use compare::CompareArgs;

@@ -193,6 +193,7 @@ fn the_verdict_comes_first() {
 fn goals_and_four_key_figures_stand_above_everything_else() {
     let (_, mut run, _) = kinds().swap_remove(1);
     run.goals = vec![GoalVerdict {
+        change_of: None,
         goal: "p99 <= 200us".into(),
         figure: "latency-p99".into(),
         unit: Unit::Seconds,

@@ -88,6 +88,7 @@ fn spoiled(kind: &str, run: &Run) -> Vec<(String, Run)> {
         }),
         with("goal missed", &|run| {
             run.goals = vec![GoalVerdict {
+                change_of: None,
                 goal: "latency<1us".into(),
                 figure: "latency".into(),
                 unit: Unit::Seconds,

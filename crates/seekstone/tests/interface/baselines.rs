@@ -415,13 +415,25 @@ fn power_table(scratch: &Scratch) -> String {
                      | --- | --- | --- | --- |\n"
         .to_owned();
     for (base, new) in [(3, 1), (5, 1), (10, 1), (20, 1), (3, 3), (5, 3), (20, 3)] {
-        let sets = [format!("1..{base}"), format!("{}..{}", base + 1, base + new)];
+        let sets = [
+            format!("1..{base}"),
+            format!("{}..{}", base + 1, base + new),
+        ];
         let sets = [sets[0].as_str(), sets[1].as_str()];
-        let limits = ["--fail", "mean > +10%", "--fail", "p99 > +10%", "--json", "-"];
+        let limits = [
+            "--fail",
+            "mean > +10%",
+            "--fail",
+            "p99 > +10%",
+            "--json",
+            "-",
+        ];
         let args = [&["compare"][..], &sets, &limits].concat();
         let json = finish(scratch.seekstone(args)).json();
         let sees = |limit: usize| {
-            let sees = json["limits"][limit]["sees"].as_f64().expect("what it sees");
+            let sees = json["limits"][limit]["sees"]
+                .as_f64()
+                .expect("what it sees");
             format!("{:.1} %", (sees - 1.0) * 100.0)
         };
         table.push_str(&format!("| {base} | {new} | {} | {} |\n", sees(0), sees(1)));

@@ -112,6 +112,7 @@ impl Wal {
         let think = settings.optional("think").unwrap_or_default();
         let spec = LogSpec {
             target: MAIN_DIRECT,
+            offset: 0,
             len: rules.len,
             record: settings.value::<Bytes>("record").0 as u32,
             unit: rules.unit(),

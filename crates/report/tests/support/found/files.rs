@@ -2,8 +2,8 @@
 
 use results::{
     DirectoryUse, FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest,
-    FileTests, FileTransfers, MetadataTree, RankShare, StonewallFigures, StonewallPass,
-    TransferOrder, Warning, WarningCode,
+    FileTests, FileTransfers, MetadataTree, RankShare, StonewallFigures, StonewallPass, Warning,
+    WarningCode,
 };
 
 use sample::estimate;
