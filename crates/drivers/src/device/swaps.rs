@@ -1,8 +1,11 @@
 //! Swap space in use.
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 
 use super::block_layer::StorageIdentity;
 use super::unescape;
@@ -49,8 +52,9 @@ impl Swaps {
         used.into_iter().find(|it| storages.contains(it))
     }
 
-    /// Whether the file at `path` is swap space by whatever name: the kernel refuses to write
-    /// nothing at all to it. Asked only while files are swapped to.
+    /// Whether the file at `path` is swap space by whatever name: the kernel refuses to reserve
+    /// blocks of it, before it finds that these lie beyond the end of any file. Asked only while
+    /// files are swapped to.
     pub(super) fn holds_file(&self, path: &Path, storage: StorageIdentity) -> bool {
         if !self.has_files {
             return false;
@@ -65,8 +69,9 @@ impl Swaps {
         let is_same = file
             .metadata()
             .is_ok_and(|found| StorageIdentity::of(&found) == Some(storage));
-        let refused = file.write_at(&[], 0).err();
-        is_same && refused.and_then(|error| error.raw_os_error()) == Some(libc::ETXTBSY)
+        let beyond = i64::MAX.unsigned_abs();
+        let reserved = fallocate(&file, FallocateFlags::KEEP_SIZE, beyond, 1);
+        is_same && reserved == Err(Errno::TXTBSY)
     }
 }
 
