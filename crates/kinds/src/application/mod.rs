@@ -84,7 +84,7 @@ impl ApplicationRequest {
     fn offer(&self) -> OfferedFigures {
         self.steps()
             .fold(OfferedFigures::default(), |offer, (profile, step)| {
-                offer.and(OfferedRow::Named(profile.measurement(step)), "run")
+                offer.and(OfferedRow::Named(profile.measurement(step)), "trial")
             })
     }
 }

@@ -61,11 +61,11 @@ fn read_step(mut table: KeyedTable<'_, '_>) -> Option<ProfileStep> {
     let part = name_of(&mut table, "part");
     let supports = table.name("supports", "a text, such as \"commits\"");
     let load = read_load(&mut table);
-    let beside = table.tables("beside", "tables that begin with [[steps.beside]]");
+    let beside = table.tables("meanwhile", "tables that begin with [[steps.meanwhile]]");
     let limits = table.tables("limits", "tables that begin with [[steps.limits]]");
     let mut loads = Vec::new();
     for (inner, place) in beside {
-        let mut inner = KeyedTable::new(table.source, inner, place, "a load beside a step");
+        let mut inner = KeyedTable::new(table.source, inner, place, "a load during a step");
         loads.extend(read_load(&mut inner));
         inner.finish();
     }

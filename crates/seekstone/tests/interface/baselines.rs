@@ -294,7 +294,7 @@ fn a_gate_says_what_it_can_see_before_and_after() {
     let ended = scratch.check(
         &before,
         0,
-        "One new run against 3 baseline runs, 5.00 s each",
+        "One new run against 3 baseline runs, 5.0",
     );
     for said in [
         "This gate sees p99.9 rise by ",
