@@ -16,8 +16,8 @@ pub(crate) struct RunPlan {
 }
 
 impl RunPlan {
-    /// As `Plan: fill 24 s, measure 36 s (about 1 min in all)`; nothing of a single phase, or where no time
-    /// is known.
+    /// As `Plan: fill 24 s, measure 36 s (about 1 min in all)`; nothing of a single phase, or where
+    /// no time is known.
     pub fn line(&self) -> Option<String> {
         let is_timed = self.budget.is_some() || self.phases.iter().any(|it| it.1.is_some());
         if self.phases.len() < 2 || !is_timed {

@@ -55,7 +55,8 @@ pub fn live_html(name: &str) -> String {
     );
     let chart = |id: &str, name: &str, when: &str, unit: &str| {
         format!(
-            "<figure class=\"plot\"><figcaption>{name}<small>{when}</small></figcaption><svg id=\"{id}\" viewBox=\"0 0 560 320\" role=\"img\" \
+            "<figure class=\"plot\"><figcaption>{name}<small>{when}</small></figcaption>\
+             <svg id=\"{id}\" viewBox=\"0 0 560 320\" role=\"img\" \
              aria-label=\"{name}, {unit}\"></svg></figure>\n"
         )
     };

@@ -291,11 +291,7 @@ fn a_gate_says_what_it_can_see_before_and_after() {
     scratch.check(&baseline, 0, "Baseline main: 3 runs.");
     let limits = ["--fail", "p99.9 > +3%", "--fail", "iops < -40%"];
     let before = [&["compare", "--baseline", "main"][..], &limits].concat();
-    let ended = scratch.check(
-        &before,
-        0,
-        "One new run against 3 baseline runs, 5.0",
-    );
+    let ended = scratch.check(&before, 0, "One new run against 3 baseline runs, 5.0");
     for said in [
         "This gate sees p99.9 rise by ",
         "This gate sees IOPS fall by ",
