@@ -75,9 +75,8 @@ fn a_disk_turns_once_for_each_commit() {
 fn every_way_of_syncing_works_on_files() {
     let (_directory, place) = place();
     for sync in ["fdatasync", "fsync", "dsync", "linked"] {
-        let settings = format!(
-            "sync = {sync:?}\nsize = \"4MiB\"\ntime = \"100ms\"\nwriters = 2\nrecord = 100"
-        );
+        let settings =
+            format!("sync = {sync:?}\nsize = \"4MiB\"\ntime = \"1s\"\nwriters = 2\nrecord = 100");
         let found = try_measured("wal", &settings, &place);
         let told = format!("{found:?}");
         if sync == "linked" && told.contains("io_uring_setup") {

@@ -2,7 +2,8 @@
 
 use crate::support::{Scratch, finish};
 
-const LOAD: [&str; 6] = [
+const LOAD: [&str; 7] = [
+    "--reserve=0",
     "--clients=5",
     "--workers=2",
     "--files=3",
@@ -57,6 +58,7 @@ fn where_no_files_are_made_their_number_is_refused() {
         "trial",
         target,
         "--files=8",
+        "--reserve=0",
         "--size=16MiB",
         "--no-save",
         "--quiet",

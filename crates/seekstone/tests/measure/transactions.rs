@@ -238,7 +238,8 @@ fn the_kernels_counters_are_sampled() {
     let load = row(&run, "transactions", &["2", "all"]);
     let series = &run["measurements"][0]["series"];
     let samples = series["samples"].as_array().expect("intervals");
-    assert!((2..=12).contains(&samples.len()), "{samples:?}");
+    // Who samples may wait for a processor: then an interval is longer, and none is lost.
+    assert!((1..=12).contains(&samples.len()), "{samples:?}");
     let mut end = 0.0;
     for sample in samples {
         end += number(&sample["length_ns"]);

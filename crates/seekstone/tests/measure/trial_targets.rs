@@ -121,12 +121,12 @@ fn two_directories_have_a_row_each_and_add_up() {
 
 #[test]
 fn a_curve_over_two_directories_says_which_saturates() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory();
     let [one, other] = ["one", "other"].map(|name| scratch.path(name));
     fs::create_dir(&one).expect("a directory");
     fs::create_dir(&other).expect("a directory");
     let [one, other] = [&one, &other].map(|it| it.to_str().expect("text"));
-    let load = ["--size", "8MiB", "--reserve", "1MiB", "--budget", "1s"];
+    let load = ["--size", "8MiB", "--reserve", "1MiB", "--budget", "4s"];
     let args = [
         &["curve", one, other][..],
         &load,
