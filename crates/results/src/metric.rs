@@ -55,16 +55,16 @@ metrics! {
         ["run" "trial" "ssd" "rab" "replay" "fio" "transfer" "files" "ior" "mdtest" "io500"]
         "bytes moved per second";
     LATENCY = "latency" Seconds Lower
-        ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal"]
+        ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal" "mail"]
         ["run" "trial" "ssd" "replay" "transactions" "fio"]
-        "mean response time, from when an operation was due to its end (for a transaction, from \
-         the end of the think time)";
-    LATENCY_P50 = "latency-p50" Seconds Lower ["wal"] "median response time";
-    LATENCY_P95 = "latency-p95" Seconds Lower ["wal"]
+        "mean response time, from when an operation was due to its end; of a transaction, from the \
+         end of the think time";
+    LATENCY_P50 = "latency-p50" Seconds Lower ["wal" "mail"] "median response time";
+    LATENCY_P95 = "latency-p95" Seconds Lower ["wal" "mail"]
         "time that 95 % of the operations took at most";
     LATENCY_P90 = "latency-p90" Seconds Lower ["transactions"]
         "time that 90 % of the transactions took at most";
-    LATENCY_P99 = "latency-p99" Seconds Lower ["transfer" "wal"]
+    LATENCY_P99 = "latency-p99" Seconds Lower ["transfer" "wal" "mail"]
         "time that 99 % of the operations took at most";
     LATENCY_P999 = "latency-p99.9" Seconds Lower []
         "time that 99.9 % of the operations took at most";
@@ -385,6 +385,11 @@ metrics! {
     READ_CPU = "read CPU" SecondsPerMib Lower ["study transfer"] "processor time for a MiB read";
     FROM_PAGE_CACHE = "from page cache" Share Neither ["study transfer"]
         "share of the bytes read that came from memory";
+    DELIVERIES = "deliveries" PerSecond Higher ["mail"]
+        "messages per second that are durable with their entry in the index";
+    MESSAGE_SIZE = "message size" Bytes Neither ["mail"] "mean size of the messages delivered";
+    MESSAGES_READ = "messages read" PerSecond Higher ["mail"] "messages read per second";
+    MESSAGE_READ = "read latency" Seconds Lower ["mail"] "mean time to read a message";
     COMMITS = "commits" PerSecond Higher ["wal"] "records made durable per second";
     RECORDS_PER_APPEND = "records per append" Count Neither ["wal"]
         "mean number made durable together";

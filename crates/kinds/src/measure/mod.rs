@@ -18,6 +18,7 @@ pub mod ftp;
 pub mod http;
 pub mod kind;
 pub mod made;
+pub mod mail;
 mod models;
 mod mount_guard;
 pub mod net;
@@ -60,6 +61,7 @@ pub const KINDS: &[Kind] = &[
     ftp::KIND,
     tcp::KIND,
     wal::KIND,
+    mail::KIND,
 ];
 
 /// The kind of that name.

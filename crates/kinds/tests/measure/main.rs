@@ -7,6 +7,7 @@ mod command;
 mod copy;
 mod documented;
 mod interrupted;
+mod mail;
 mod models;
 mod positioning;
 mod settings;

@@ -11,7 +11,7 @@ use stats::{Estimate, Verdict};
 use crate::kinds::{judged, kinds};
 
 /// The kinds that only studies and commands of their own measure: one combination of levels.
-const STUDIED: [&str; 14] = [
+const STUDIED: [&str; 15] = [
     "command",
     "transfer",
     "copy",
@@ -26,6 +26,7 @@ const STUDIED: [&str; 14] = [
     "ftp",
     "tcp",
     "wal",
+    "mail",
 ];
 
 /// A run of each kind, of each kind of studies, and a comparison of two targets.

@@ -14,10 +14,10 @@ use crate::support::{Scratch, finish};
 const TEST: &str = "every kind on every target";
 const MODEL: &str = "sim:rz26";
 /// Of these a server is missing here: they are checked, and not run.
-const OF_SERVERS: [&str; 3] = ["http", "ftp", "tcp"];
+pub const OF_SERVERS: [&str; 3] = ["http", "ftp", "tcp"];
 
 /// Settings that make a kind short on that target.
-fn settings(kind: &Kind, target: &str, source: &str) -> String {
+pub fn settings(kind: &Kind, target: &str, source: &str) -> String {
     let is_model = target == MODEL;
     match kind.name {
         "command" => "command = \"true\"".into(),
@@ -35,6 +35,7 @@ fn settings(kind: &Kind, target: &str, source: &str) -> String {
         "cache" => "working-set = \"256KiB\"\nreads = 100".into(),
         "http" | "ftp" => format!("url = \"{}://127.0.0.1/x\"", kind.name),
         "tcp" => String::new(),
+        "mail" => "largest = \"64KiB\"\nsize = \"4MiB\"\ntime = \"1s\"".into(),
         "wal" => "size = \"4MiB\"\ntime = \"100ms\"".into(),
         other => panic!("{other}: say how it is made short"),
     }
