@@ -67,7 +67,9 @@ pub struct CommandOutline<'a> {
     no_picture: Option<&'static str>,
 }
 
-const NO_PICTURE: &str = "there is no load curve to draw. --html has the charts of every run";
+/// It times one simulated device, whatever host does so.
+const OF_ONE_HOST: &str = "positioning";
+const NO_PICTURE: &str = "there is no load curve to draw; --html has the charts of every run";
 
 impl<'a> CommandOutline<'a> {
     /// A measurement of these targets, without a load curve, whose rows may have any name.
@@ -229,9 +231,10 @@ impl MeasureCommand {
         names.collect()
     }
 
-    /// Those names as a choice, as in "run, trial or curve".
+    /// Those that hosts measure together as a choice, as in "run, trial or curve".
     pub fn choice() -> String {
-        let names = Self::names();
+        let mut names = Self::names();
+        names.retain(|it| it != OF_ONE_HOST);
         let (last, others) = names.split_last().expect("commands that measure");
         format!("{} or {last}", others.join(", "))
     }

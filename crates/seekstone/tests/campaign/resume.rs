@@ -272,6 +272,7 @@ mod a_killed_run_of_a_model_goes_on_to_the_same_figures {
               --time_based --runtime=20 --name=first --rw=randread --name=second --stonewall \
               --rw=randrw --name=third --stonewall --rw=read --name=fourth --stonewall \
               --rw=randwrite";
+        positioning: "positioning sim:dlt2000 --files 500 --repeat 100";
         replay: "replay trace sim:mm1?mean=1ms&size=8MiB";
     }
 }
