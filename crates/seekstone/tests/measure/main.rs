@@ -1,5 +1,6 @@
 //! Each command that measures: what it finds, refuses and leaves.
 
+mod abilities;
 mod budgets;
 mod buffer_pages;
 mod burst;
