@@ -10,7 +10,8 @@ mod phases;
 
 use results::{Access, Curve, Measurement, Warning, WarningCode};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration};
+use stats::RESOLVABLE;
+use units::{Bytes, Duration, format_duration_ns};
 
 use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
 use crate::offer::{OfferedFigures, OfferedRow};
@@ -273,6 +274,9 @@ impl CheckUp {
         let mut curve = curve.or_else(|| self.curve.as_ref()?.found(phases::CURVE_TITLE));
         let changes = LevelChanges::of(&self.looks);
         changes.mark(&mut measurements, &self.again, curve.as_mut());
+        if let Some(curve) = &mut curve {
+            curve.warnings.extend(unmet_stall(&measurements, curve));
+        }
         let mut findings = findings(&measurements, curve.as_ref());
         findings.splice(0..0, changes.headline());
         CheckUpOutcome {
@@ -496,6 +500,23 @@ impl CheckUp {
             ..CurveOptions::default()
         }
     }
+}
+
+/// The doubt about a curve whose points were too short for a stall that the row of the same reads
+/// met.
+fn unmet_stall(rows: &[Measurement], curve: &Curve) -> Option<Warning> {
+    let has_stall = |warnings: &[Warning]| warnings.iter().any(|it| it.code == WarningCode::Stall);
+    let mut rows = rows.iter().filter(|it| it.name == phases::RANDOM_READ);
+    let row = rows.find(|it| has_stall(&it.warnings))?;
+    let shortest_ns = curve.resolution?.slowest_change_ns * RESOLVABLE;
+    let cause = format!(
+        "load curve: no point stalled within {}, and {} did. Loads do not include such stalls.",
+        format_duration_ns(shortest_ns as f64),
+        row.title
+    );
+    let doubt = Warning::warn(WarningCode::Stall, cause);
+    let doubt = doubt.advise("Run `seekstone curve`, whose points are longer.");
+    (!has_stall(&curve.warnings)).then_some(doubt)
 }
 
 fn round_down(size: Bytes) -> Bytes {

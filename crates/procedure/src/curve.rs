@@ -136,12 +136,13 @@ const BEYOND_MIN: f64 = 10.0;
 const MAY_MISLEAD_ESTIMATES: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode::BackgroundIo];
 /// Doubts about a point that is cited are the curve's: a thread of ours that had no time for more,
 /// I/O of others, and what makes its load and time depend on when they were measured.
-const KEPT_DOUBTS: [WarningCode; 5] = [
+const KEPT_DOUBTS: [WarningCode; 6] = [
     BUSY_WORKER,
     WarningCode::BackgroundIo,
     WarningCode::HeavyTail,
     WarningCode::Stall,
     WarningCode::Swing,
+    WarningCode::WarmUp,
 ];
 /// What it takes to see that a level lies beyond a bracket, and to measure the end beyond.
 const TRIES_OF_MOVE: u32 = 2;
@@ -166,7 +167,9 @@ pub(crate) fn kept_of<'a>(
         let is_of_all = warning.code == FAILED_OPERATIONS;
         // A point with a stall in it is slower for a while: that is said once.
         let is_twice = warning.code == WarningCode::Swing && has_stall;
-        let is_cited = KEPT_DOUBTS.contains(&warning.code) && !is_scout && !is_twice;
+        // What stalls in one point stalls in others that were too short to meet it.
+        let counts = !is_scout || warning.code == WarningCode::Stall;
+        let is_cited = KEPT_DOUBTS.contains(&warning.code) && counts && !is_twice;
         let is_void = warning.severity == Severity::Invalid && !is_about_load && !is_of_all;
         is_void || is_cited
     })

@@ -18,6 +18,8 @@ const STALL_SHARE: f64 = 0.05;
 const WARM_UP_FACTOR: f64 = 1.25;
 /// Effective depth below this share of the nominal depth is too little.
 const DEPTH_SHARE: f64 = 0.95;
+/// So much of what lacks of it must have waited here to be blamed on this program.
+const WAITING_SHARE: f64 = 0.5;
 /// Of the operations that an open load lacks, so many must be waiting for the storage before it
 /// counts as too slow: the rest did not fall due, since arrivals come by chance.
 const LACKING_SHARE: f64 = 0.5;
@@ -365,18 +367,23 @@ fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     if !trial.is_saturating() || nominal < 2.0 || measurement.kinds.len() > 1 {
         return None;
     }
-    if measurement.effective_depth >= DEPTH_SHARE * nominal {
+    let depth = measurement.effective_depth;
+    if depth >= DEPTH_SHARE * nominal {
         return None;
     }
-    Some(
-        Warning::warn(
-            WarningCode::DepthNotReached,
-            format!(
-                "{}: effective queue depth was {:.1}, not {nominal:.0}. The other requests waited \
-                 in Seekstone.",
-                measurement.title, measurement.effective_depth
-            ),
-        )
-        .advise("More workers may help."),
-    )
+    // Little's law. What does not wait here either is under way when a short trial ends.
+    let waiting = measurement.throughput.value * measurement.lateness.mean_ns / 1e9;
+    let (why, advice) = match waiting > WAITING_SHARE * (nominal - depth) {
+        true => (
+            "The other requests waited in Seekstone",
+            "More workers may help.",
+        ),
+        false => (
+            "Operations took too long for so short a trial",
+            "Run longer.",
+        ),
+    };
+    let title = &measurement.title;
+    let cause = format!("{title}: effective queue depth was {depth:.1}, not {nominal:.0}. {why}.");
+    Some(Warning::warn(WarningCode::DepthNotReached, cause).advise(advice))
 }

@@ -40,7 +40,12 @@ impl Brief {
     /// `ns` on the target of `run`; `None` where they are long enough, or it is a model.
     fn of(run: &Run, ns: u64, of: &'static str) -> Option<Self> {
         let is_real = run.target.kind != TargetKind::Simulated;
-        (is_real && ns < Self::BELOW_NS).then_some(Self { ns, of })
+        Self::short(ns, of).filter(|_| is_real)
+    }
+
+    /// `ns` on any target; `None` where they are long enough.
+    fn short(ns: u64, of: &'static str) -> Option<Self> {
+        (ns < Self::BELOW_NS).then_some(Self { ns, of })
     }
 
     fn in_words(self) -> String {

@@ -2,8 +2,17 @@
 
 use units::Duration;
 
+use super::finals::FINAL_PRECISION;
 use super::visit::Visit;
 use super::{Bracket, CurveSearch, CurveStep, LoadCurve};
+
+/// The times of two ends whose intervals are this wide each should differ by so many half-widths:
+/// from a third of that on a chord is believed.
+const RISE_PER_NOISE: f64 = 4.0;
+/// The ends are no further apart than this part of the lower one: the curve bends.
+const WIDEST_PART: u32 = 3;
+/// Ends take this part of what is left of the budget: some may have to be moved.
+const END_PART: f64 = 0.8;
 
 impl LoadCurve {
     /// The best that is known of `clients`: the last final point, or else the last scout.
@@ -98,7 +107,7 @@ impl LoadCurve {
         } else if self.options.is_load_enough {
             2 * self.gap(low)
         } else {
-            self.gap(low)
+            self.gap_to_be_seen(low)
         };
         if high - low <= gap_wanted {
             return None;
@@ -150,16 +159,45 @@ impl LoadCurve {
         let Some(share) = self.share_between(level, low, high) else {
             return bracket;
         };
-        let is_wide = self.options.is_load_enough && high - low > self.gap(low);
-        if high - low >= self.gap(low) && !is_wide {
+        let gap = self.gap_to_be_seen(low);
+        let is_wide = self.options.is_load_enough && high - low > gap;
+        if high - low >= gap && !is_wide {
             return bracket;
         }
         let middle = f64::from(low) + share * f64::from(high - low);
-        let low = (middle - 0.5 * f64::from(self.gap(low))).round().max(1.0) as u32;
+        let low = (middle - 0.5 * f64::from(gap)).round().max(1.0) as u32;
         Bracket::Between {
             low,
-            high: (low + self.gap(low)).min(self.options.clients_max),
+            high: (low + self.gap_to_be_seen(low)).min(self.options.clients_max),
         }
+    }
+
+    /// How far apart the ends of a bracket should be. Of random arrivals at service times that vary
+    /// so much that no end is precise in its time, so far that their times differ by more than that.
+    fn gap_to_be_seen(&self, low: u32) -> u32 {
+        let least = self.gap(low);
+        let wanted = || {
+            let time = self.time_of_end().filter(|_| self.is_open())?;
+            let visited = self.visited();
+            let nearest = visited.iter().min_by_key(|it| it.abs_diff(low))?;
+            let known = self.best(*nearest)?;
+            let seconds = known.elapsed.as_secs_f64() / time.as_secs_f64();
+            let noise = known.time().relative_half_width() * seconds.sqrt();
+            let load_by_time = self.elasticity(low * 3 / 4, low + least)?;
+            let wanted = RISE_PER_NOISE * noise * load_by_time * f64::from(low);
+            (noise > FINAL_PRECISION).then(|| wanted.round() as u32)
+        };
+        let most = (low / WIDEST_PART).max(least);
+        wanted().unwrap_or(least).clamp(least, most)
+    }
+
+    /// How long each end of each level may be measured with what is left of the budget.
+    pub(super) fn time_of_end(&self) -> Option<Duration> {
+        let left = self.options.budget?.saturating_sub(self.spent);
+        let ends = 2 * self.options.levels.count();
+        let done = self.visits.iter().filter(|it| !it.point.is_scout).count();
+        let open = ends.saturating_sub(done).max(1);
+        Some(left.mul_f64(END_PART / open as f64))
     }
 
     /// Two points measured afresh, for other levels, that are near enough to each other to answer

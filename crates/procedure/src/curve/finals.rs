@@ -8,7 +8,7 @@ use super::visit::{Visit, joint_sigma};
 use super::{Bracket, CurveSearch, CurveStep, LoadCurve, PointPlan};
 
 /// A final point starts with this relative half-width.
-const FINAL_PRECISION: f64 = 0.05;
+pub(super) const FINAL_PRECISION: f64 = 0.05;
 /// Nor does it start with a wider one of the time, however little the load depends on it.
 const TIME_PRECISION_MAX: f64 = 0.30;
 /// Effective samples behind a time that need not be precise, and how many times longer than its
@@ -174,7 +174,12 @@ impl LoadCurve {
     /// An end of a bracket, with a time as precise as the load at the level needs it.
     fn end_point(&self, clients: u32, low: u32, high: u32) -> CurveStep {
         if !self.options.is_load_enough {
-            return self.final_point(clients, FINAL_PRECISION);
+            let mut step = self.final_point(clients, FINAL_PRECISION);
+            if let (CurveStep::Measure(plan), true) = (&mut step, self.is_open()) {
+                let longest = self.time_of_end().map(|it| self.with_warm_up(it));
+                plan.duration_max = plan.duration_max.max(longest.unwrap_or_default());
+            }
+            return step;
         }
         let share = self.options.precision * END_SHARE;
         let elasticity = self.elasticity(low, high).unwrap_or(1.0);

@@ -4,6 +4,8 @@ use results::Arrivals;
 use stats::Channel;
 use units::Duration;
 
+use super::THIRDS;
+
 /// The response times at which the load is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Levels {
@@ -26,6 +28,15 @@ pub enum Levels {
 }
 
 impl Levels {
+    /// How many there are at most.
+    pub(super) const fn count(&self) -> usize {
+        match self {
+            Self::Explicit(levels) | Self::Chosen(levels) => levels.len(),
+            Self::Grid { count } => *count,
+            Self::Thirds { .. } => THIRDS,
+        }
+    }
+
     /// The levels as goals name them, of the time at `percentile`, where they were asked for.
     #[must_use]
     pub fn given(&self, percentile: Option<f64>) -> Option<Vec<(u64, Option<f64>)>> {

@@ -1,8 +1,8 @@
 //! What can be said of trials, load curves and check-ups.
 
 use results::{
-    Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit, known, percentile_name,
-    with_unit,
+    Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit, WarningCode, known,
+    percentile_name, with_unit,
 };
 use stats::{Estimate, RESOLVABLE};
 use units::{format_count, format_counted, format_duration_ns};
@@ -12,6 +12,7 @@ use crate::checkup::{carried_at, load_carried};
 
 /// Operations of at least this many bytes are told by their bandwidth.
 const STREAMING_BYTES: f64 = 262_144.0;
+const AT_EACH_LOAD: &str = " at each load";
 /// Rows that a sentence has space for.
 const FEW: usize = 3;
 /// Rows of a check-up that most storage is asked for.
@@ -128,7 +129,14 @@ fn carried<'a>(run: &Run, curve: &Curve, tables: &'a [Table]) -> Option<Statemen
 /// The shortest of a curve's points that are cited.
 fn brief_point(run: &Run, curve: &Curve) -> Option<Brief> {
     let shortest_ns = curve.resolution?.slowest_change_ns * RESOLVABLE;
-    Brief::of(run, shortest_ns, " at each load")
+    let has_stall = curve
+        .warnings
+        .iter()
+        .any(|it| it.code == WarningCode::Stall);
+    match has_stall {
+        true => Brief::short(shortest_ns, AT_EACH_LOAD),
+        false => Brief::of(run, shortest_ns, AT_EACH_LOAD),
+    }
 }
 
 /// The rows of a check-up by what they are measured for.

@@ -128,6 +128,19 @@ fn closed_case() -> Case {
 
 /// Curves of one case, without a limit of time.
 fn coverage(case: &Case, seeds: RangeInclusive<u64>) -> (Coverage, Vec<String>) {
+    let options = CurveOptions {
+        final_max: Duration::from_secs(3_600),
+        ..CurveOptions::default()
+    };
+    coverage_with(case, &options, seeds)
+}
+
+/// Curves of one case, and what was not found.
+fn coverage_with(
+    case: &Case,
+    options: &CurveOptions,
+    seeds: RangeInclusive<u64>,
+) -> (Coverage, Vec<String>) {
     let name = match case.percentile {
         None => format!("{}, mean {}", case.device, case.level),
         Some(p) => format!("{}, p{} {}", case.device, p * 100.0, case.level),
@@ -144,8 +157,7 @@ fn coverage(case: &Case, seeds: RangeInclusive<u64>) -> (Coverage, Vec<String>) 
             percentile: case.percentile,
             arrivals: case.arrivals,
             clients_max,
-            final_max: Duration::from_secs(3_600),
-            ..CurveOptions::default()
+            ..options.clone()
         };
         let run = run_curve(case.device, pacing, options, seed);
         match &run.curve.levels[0].outcome {
@@ -155,6 +167,50 @@ fn coverage(case: &Case, seeds: RangeInclusive<u64>) -> (Coverage, Vec<String>) 
     }
     println!("{} unsettled: {unsettled:?}", unsettled.len());
     (found, unsettled)
+}
+
+/// One server with hits of 100 us and misses of 4 ms, one in five, independent of each other:
+/// Pollaczek and Khinchine.
+fn skewed_case() -> Case {
+    let (mean, square) = (0.88, 2.0 * (0.8 * 0.01 + 0.2 * 16.0));
+    let time = |load: f64| mean + load / mean * square / (2.0 * (1.0 - load));
+    Case {
+        device: "sim:cache?hit=100us&miss=4ms&hits=80%&run=1",
+        arrivals: Arrivals::Open,
+        think: Duration::ZERO,
+        percentile: None,
+        level: Duration::from_millis(4),
+        truth: load_where(0.999, |load| time(load) > 4.0) / mean * 1e3,
+    }
+}
+
+/// Bug: of service times that vary so much half of the curves said "between 276 and 528 IOPS", with
+/// points of 491 at 3.69 ms and of 526 at 4.06 ms in hand.
+#[test]
+fn a_level_beside_two_points_has_a_value() {
+    check_within_ten_minutes(1..=4);
+}
+
+#[test]
+#[ignore = "nightly: takes minutes"]
+fn levels_beside_two_points_cover_in_many_curves() {
+    check_within_ten_minutes(1001..=1060);
+}
+
+fn check_within_ten_minutes(seeds: RangeInclusive<u64>) {
+    let case = skewed_case();
+    // As `seekstone curve --budget 10min` asks.
+    let options = CurveOptions {
+        budget: Some(Duration::from_secs(600)),
+        scout_max: Duration::from_secs(36),
+        final_min: Duration::from_secs(30),
+        final_max: Duration::from_secs(150),
+        ..CurveOptions::default()
+    };
+    let (found, unsettled) = coverage_with(&case, &options, seeds);
+    found.check();
+    let hardly_any = found.replications() / 20;
+    assert!(unsettled.len() as u64 <= hardly_any, "{unsettled:?}");
 }
 
 /// A few seeds of the cheapest cases every day.

@@ -5,7 +5,9 @@ use crate::support::acceptance::goal;
 use crate::support::closed_loop::ClosedLoop;
 use crate::support::processes::{Kind, Process};
 use crate::support::table::Table;
-use crate::support::{self, PER_SLOT, Random, UNIT_NS, replicate, share, store_of};
+use crate::support::{
+    self, PER_SLOT, Random, UNIT_NS, replicate, share, store_of, store_of_epochs,
+};
 use stats::{
     Channel, DriftVerdict, Evaluation, Finding, SlotAccumulator, SlotStore, evaluate,
     evaluate_fully,
@@ -102,6 +104,23 @@ fn rare_episodes_are_found() {
         })
     };
     table.cell("5 stalls", rate(stalls, is_rare), 0.99..=1.0, "");
+    table.finish();
+}
+
+/// Bug: slots in which nothing completed repeated the mean of the one before, which was told as a
+/// level that moved.
+#[test]
+fn a_stall_is_no_swing() {
+    let is_swing = |finding: &Finding| matches!(finding, Finding::Swinging { .. });
+    let mut table = Table::new("swing");
+    for slots in [20, 80, 160] {
+        let stalled = |seed| {
+            let mut series = EXPONENTIAL.start(seed);
+            store_of_epochs((0..150).chain(150 + slots..400), |_| series.next_time())
+        };
+        let what = format!("nothing in {slots} of 400 slots");
+        table.cell(&what, rate(stalled, is_swing), 0.0..=0.02, "");
+    }
     table.finish();
 }
 

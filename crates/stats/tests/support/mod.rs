@@ -92,10 +92,18 @@ pub fn slot_of(epoch: u64, times: impl Iterator<Item = f64>) -> Slot {
 
 /// A store of `slots` ready-made slots with the response times that `next` gives; service times
 /// are zero.
-pub fn store_of(slots: u64, mut next: impl FnMut(u64) -> f64) -> SlotStore {
+pub fn store_of(slots: u64, next: impl FnMut(u64) -> f64) -> SlotStore {
+    store_of_epochs(0..slots, next)
+}
+
+/// The same of these slots: between them nothing completed.
+pub fn store_of_epochs(
+    epochs: impl IntoIterator<Item = u64>,
+    mut next: impl FnMut(u64) -> f64,
+) -> SlotStore {
     let mut store = SlotStore::with_grouping(25_000_000, 0, 1);
     let mut accumulator = SlotAccumulator::new();
-    for epoch in 0..slots {
+    for epoch in epochs {
         for i in epoch * PER_SLOT..(epoch + 1) * PER_SLOT {
             accumulator.record((next(i).max(0.0) * UNIT_NS) as u64, 0, 0, 0);
         }
