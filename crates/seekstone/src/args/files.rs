@@ -164,7 +164,7 @@ pub struct FilesArgs {
     /// 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
-    /// What `ior` and `mdtest` ask for beside these.
+    /// What `ior` and `mdtest` ask for, and these options cannot say.
     #[arg(skip)]
     pub hpc: Option<HpcFiles>,
     /// What every measuring command takes.
@@ -188,7 +188,7 @@ impl FilesArgs {
 /// What `ior` and `mdtest` ask for that `files` has no option for.
 #[derive(Clone, Debug)]
 pub struct HpcFiles {
-    /// Phases that are carried out.
+    /// Phases that are run.
     pub phases: Vec<FileItem>,
     /// Files of each client, of the metadata workload.
     pub files_each: u32,

@@ -92,6 +92,7 @@ fn config_text(path: &Path, setup: &mut Setup) -> anyhow::Result<String> {
     if let Some(recorded) = setup.text_of(&name) {
         return Ok(recorded.to_owned());
     }
+    // not fuzzed: the user's own configuration, read line by line with no more memory than it has
     let bytes = read_regular_file(path, CONFIG_BYTES_MAX)
         .with_context(|| format!("cannot read {}", path.display()))?;
     let text = String::from_utf8(bytes);
