@@ -36,6 +36,7 @@ mod transfer;
 mod traps;
 mod trial_targets;
 mod trial_verify;
+mod watch;
 mod whatif;
 
 #[path = "../support/mod.rs"]
