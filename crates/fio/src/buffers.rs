@@ -37,8 +37,9 @@ impl Default for Buffers {
 }
 
 /// The bytes of a pattern: texts in double quotes, names of files in single ones, which `read`
-/// reads, whole numbers and hexadecimal ones, one behind the other. As in fio, hexadecimal digits are bytes in the order in which they are written, and a
-/// whole number is one of 32 bits, least byte first, without the zeroes at its end.
+/// reads, whole numbers and hexadecimal ones, one behind the other. As in fio, hexadecimal digits
+/// are bytes in the order in which they are written, and a whole number is one of 32 bits, least
+/// byte first, without the zeroes at its end.
 ///
 /// # Errors
 /// What is wrong with it, in words.

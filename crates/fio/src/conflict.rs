@@ -208,20 +208,30 @@ fn removed_each_loop(job: &Job) -> Option<Fault> {
     })
 }
 
-/// A device is written to its end, or to its size, anyway; a file system is not filled here.
+/// What is free is found out for files that are only written; a device is written to its end, or to
+/// its size, anyway.
 fn filled_otherwise(job: &Job) -> Option<Fault> {
     let given = last(job, "fill_device")?;
-    let is_device = |name: &String| {
-        let is_file = name.starts_with("/dev/shm/");
-        name.starts_with("/dev/") && !is_file || TargetName::from(name.as_str()).is_model()
-    };
-    let names = &job.files.names;
-    let are_devices = !names.is_empty() && names.iter().all(is_device);
-    (!are_devices).then(|| {
-        let why = "a device is written to its end, but no file system is filled: give \
-                   filename=/dev/..., or size";
-        refused(given, why)
+    let is_written = job.pattern.directions == Directions::Write && !job.pattern.is_random;
+    let is_device = job.files.names.iter().any(|name| is_no_file(name));
+    (!is_written && !is_device).then(|| {
+        refused(
+            given,
+            "a file system is filled by rw=write alone: give size",
+        )
     })
+}
+
+/// Whether it is a device or a model, by its name.
+fn is_no_file(name: &str) -> bool {
+    let is_in_memory = name.starts_with("/dev/shm/");
+    name.starts_with("/dev/") && !is_in_memory || TargetName::from(name).is_model()
+}
+
+/// Nothing is filled but file systems.
+fn fill(job: &mut Job) {
+    let is_on_devices = job.files.names.iter().any(|name| is_no_file(name));
+    job.files.fill &= !is_on_devices && job.engine.kind != EngineKind::Null;
 }
 
 /// Jobs of later phases run all the same.
@@ -246,6 +256,7 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
         count_anew(job);
         only_create(job);
         draw_once(job);
+        fill(job);
         write_what_was_trimmed(job);
         job.reports.logs.has_submission = job.has_submission();
         faults.extend(sizes_by_order(job));

@@ -1,5 +1,7 @@
 //! A job as it is meant: every option resolved to a value.
 
+use std::sync::Arc;
+
 use units::Duration;
 
 use crate::blocks::BlockSizes;
@@ -309,12 +311,41 @@ pub struct JobFiles {
     pub count: u32,
     /// Whether those that are not there are made.
     pub may_be_made: bool,
-    /// Bytes of each.
-    pub each: Option<u64>,
+    /// Whether they take what is free on their file system, as far as its reserve.
+    pub fill: bool,
+    /// Least and most bytes of each; the sizes between are equally likely.
+    pub each: Option<(u64, u64)>,
     /// Which one is next.
     pub order: FileOrder,
     /// Requests to one before the next.
     pub run: u32,
+}
+
+impl Default for JobFiles {
+    fn default() -> Self {
+        Self {
+            names: Vec::new(),
+            directories: Vec::new(),
+            format: "$jobname.$jobnum.$filenum".into(),
+            count: 1,
+            may_be_made: true,
+            fill: false,
+            each: None,
+            order: FileOrder::RoundRobin,
+            run: 1,
+        }
+    }
+}
+
+/// A log of requests that a job repeats, in place of drawing its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplayedLog {
+    /// Its text.
+    pub log: Option<Arc<str>>,
+    /// Whether requests follow each other as fast as `iodepth` allows, and not as recorded.
+    pub is_unpaced: bool,
+    /// The file or device that they go to, in place of those that the log names.
+    pub redirect: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -327,6 +358,8 @@ pub struct Job {
     pub name: String,
     /// How requests reach the storage.
     pub engine: FioEngine,
+    /// What it repeats.
+    pub replay: ReplayedLog,
     /// What it does.
     pub pattern: RwPattern,
     /// Whether the page cache is bypassed.
@@ -485,6 +518,7 @@ impl Job {
             section: name.to_owned(),
             name: name.to_owned(),
             engine: PSYNC,
+            replay: ReplayedLog::default(),
             pattern: RwPattern::READ,
             is_direct: false,
             blocks: [4096; 3].map(BlockSizes::fixed),
@@ -494,16 +528,7 @@ impl Job {
             refill_at: None,
             is_offloaded: false,
             copies: 1,
-            files: JobFiles {
-                names: Vec::new(),
-                directories: Vec::new(),
-                format: "$jobname.$jobnum.$filenum".into(),
-                count: 1,
-                may_be_made: true,
-                each: None,
-                order: FileOrder::RoundRobin,
-                run: 1,
-            },
+            files: JobFiles::default(),
             size: None,
             io_size: None,
             offset: Amount::Bytes(0),

@@ -40,7 +40,8 @@ pub use engines::{EngineKind, FioEngine};
 pub use fault::{Fault, JobFilePosition};
 pub use job::{
     Amount, EachWrite, FileOrder, Job, JobFiles, JobFlow, JobLimits, Least, PercentilesOf,
-    RangeSteps, RateLimit, RateLimits, ReportedDirections, Reports, Syncs, Think, Zones,
+    RangeSteps, RateLimit, RateLimits, ReplayedLog, ReportedDirections, Reports, Syncs, Think,
+    Zones,
 };
 pub use lint::{Lint, MachineFacts, lints};
 pub use logs::{JobLog, JobLogFile, JobLogs, LogKind, LoggedOp, TakeLine, WindowValue, log_files};

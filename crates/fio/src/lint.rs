@@ -86,8 +86,9 @@ fn one_name_for_copies(job: &Job) -> Option<String> {
     let is_one = job.files.names.is_empty() && !job.files.format.contains("$jobnum");
     (is_one && job.copies > 1).then(|| {
         format!(
-            "filename_format without $jobnum: as in fio, the first of {} copies uses the files, and \
-             the others do nothing; add $jobnum for files of their own, or filename to share them",
+            "filename_format without $jobnum: as in fio, the first of {} copies uses the \
+             files, and the others do nothing; add $jobnum for files of their own, or \
+             filename to share them",
             job.copies
         )
     })

@@ -40,6 +40,8 @@ pub struct Given {
     pub value: Option<String>,
     /// The bytes that it stands for, where it is a pattern that names a file.
     pub pattern: Option<Vec<u8>>,
+    /// The log that it names, where it is one to be replayed.
+    pub log: Option<Arc<str>>,
     /// A variable in it that is not set: fio takes it for nothing.
     pub unset: Option<String>,
     pub place: JobFilePosition,
@@ -225,8 +227,14 @@ pub(crate) fn given(
     let names_file = |text: &&String| option.name.ends_with("_pattern") && text.contains('\'');
     let pattern = value.as_ref().filter(names_file);
     let pattern = pattern.map(|text| pattern_bytes(text, &mut |path| around.bytes(path)));
+    let log = value.as_ref().filter(|_| option.name == "read_iolog");
+    let log = log.map(|path| around.include(&place.file, path));
     Ok(Given {
         option,
+        log: log
+            .transpose()
+            .map_err(|why| format!("{text}: {why}"))?
+            .map(Arc::from),
         pattern: pattern
             .transpose()
             .map_err(|why| format!("{text}: {why}"))?,

@@ -14,6 +14,8 @@ use crate::pattern::{Distribution, RwPattern};
 use crate::reader::{Given, JobFile, JobSection};
 use crate::steady::SteadyCriterion;
 use crate::verify::is_method_on;
+use std::sync::Arc;
+
 use units::{Duration, TargetName};
 
 /// Copies of all jobs together, at most.
@@ -118,6 +120,7 @@ pub(crate) fn is_off(given: &Given) -> bool {
     match (given.option.name, given.value.as_deref()) {
         (_, None) => false,
         ("replay_scale", Some(value)) => ["0", "1"].contains(&value),
+        ("replay_time_scale", Some(value)) => value == "100",
         (_, Some(value)) => off.contains(&value),
     }
 }
@@ -144,6 +147,7 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
         name,
         text: text.unwrap_or("1"),
         bytes: given.pattern.as_ref(),
+        log: given.log.as_ref(),
         base,
     };
     let done = place(job, &value)
@@ -165,6 +169,8 @@ struct ResolvedValue<'a> {
     text: &'a str,
     /// The bytes of a pattern that names a file.
     bytes: Option<&'a Vec<u8>>,
+    /// The text of a log.
+    log: Option<&'a Arc<str>>,
     base: KbBase,
 }
 
@@ -277,12 +283,17 @@ fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "directory" => job.files.directories = names(value.text),
         "filename_format" => value.text.clone_into(&mut job.files.format),
         "nrfiles" => job.files.count = value.count()?,
+        "fill_device" => job.files.fill = value.truth()?,
         "allow_file_create" => job.files.may_be_made = value.truth()?,
         "filesize" => {
-            if value.text.contains(['-', ',']) {
-                return Err("a range of sizes is not supported; give one size".into());
+            let (least, most) = match value.text.split_once(['-', ',']) {
+                Some((least, most)) => (size(least, value.base)?, size(most, value.base)?),
+                None => (value.size()?, value.size()?),
+            };
+            if least > most {
+                return Err("the first size is above the second".into());
             }
-            job.files.each = Some(value.size()?);
+            job.files.each = Some((least, most));
         }
         "file_service_type" => file_order(&mut job.files, value)?,
         _ => return Ok(false),
@@ -323,11 +334,7 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "iodepth_low" => job.refill_at = Some(value.count()?).filter(|low| *low > 0),
         "io_submit_mode" => job.is_offloaded = value.text == "offload",
         // What they take is looked at when the whole job is known.
-        "iodepth_batch_complete_min"
-        | "serialize_overlap"
-        | "unlink_each_loop"
-        | "exit_what"
-        | "fill_device" => {}
+        "iodepth_batch_complete_min" | "serialize_overlap" | "unlink_each_loop" | "exit_what" => {}
         "rwmixread" => job.read_percent = value.count()?,
         "rwmixwrite" => job.read_percent = 100 - value.count()?,
         "norandommap" => job.may_repeat = value.truth()?,
@@ -353,6 +360,9 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
             }
         }
         "invalidate" => job.drops_cache = value.truth()?,
+        "read_iolog" => job.replay.log = value.log.cloned(),
+        "replay_no_stall" => job.replay.is_unpaced = value.truth()?,
+        "replay_redirect" => job.replay.redirect = Some(value.text.to_owned()),
         "pre_read" => job.is_read_before = value.truth()?,
         "create_only" => job.only_creates = value.truth()?,
         _ => return Ok(false),

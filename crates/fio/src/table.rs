@@ -32,7 +32,7 @@ const NO_LIST: &str =
 const ALL_OPEN: &str = "files stay open for the whole of a run here";
 const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
 const FILLED: &str =
-    "of devices, which are written to their end anyway; file systems are not filled";
+    "by writes in order of a new file, up to the reserve of free space; devices to their end";
 const SEQUENCER: &str = "separate offset sequences are not supported";
 const REFILLED: &str = "the depth is filled again when that number is done, or left";
 const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requests overlap";
@@ -64,11 +64,17 @@ const ENDS_BELOW: &str = "the job ends with error 5 when it is below that rate o
 const IN_FLOW: &str = "of jobs that run together: each request takes a token, as in fio";
 const NOT_ATOMIC: &str =
     "no write asks the kernel for RWF_ATOMIC here; leave it out to write as usual";
-const REPLAYED: &str = "seekstone replay runs a log";
+const REPLAYED: &str =
+    "version 2 or 3, at its own pace; seekstone replay takes more, and larger ones";
+const MERGED: &str = "seekstone replay runs traces of blktrace";
+const REPLAYED_WHOLE: &str = "a log is read before any job starts";
+const REPLAYED_OTHERWISE: &str =
+    "a log is replayed as it is; seekstone replay has --scale and --fit";
 const PLACEMENT: &str = "data placement is not supported";
 const PACE: &str = "this pacing is not supported; rate, rate_iops and thinktime are";
 const TARGETS: &str = "seekstone curve TARGET --level 5ms@p99.9 finds the load at a latency";
 const NO_LIMIT: &str = "no job ends at one latency; --goal 'JOB.p99 <= 10ms' judges them all";
+const ARRIVALS: &str = "gaps are exact to the nanosecond; those of fio are cut to microseconds";
 const STEADY: &str = "of jobs that are one row of the report; by fio's rule, on exact rates";
 const SYSTEM: &str = "jobs start no programs and change no system settings";
 const ORDER: &str = "where the job waits for all jobs that run at the same time";
@@ -83,7 +89,7 @@ const LAID_OUT: &str =
     "files are laid out whole, one after the other, and synced before any job starts";
 const BUFFERS: &str = "buffers are ours: aligned, in huge pages where the system has them";
 const WITHOUT_TRIM: &str = "it needs trim_percentage, which is refused by itself";
-const WITHOUT_TRACE: &str = "it needs read_iolog, which is refused by itself";
+const WITHOUT_TRACE: &str = "it needs merge_blktrace_file, which is refused by itself";
 const SCHEDULER: &str = "the scheduler of a device is the system's; set it before the run";
 const WITHOUT_ENGINE: &str = "it needs an engine or a placement that is refused by itself";
 const WITHOUT_TARGET: &str = "it needs latency_target, which is refused by itself";
@@ -150,7 +156,7 @@ pub const GENERIC: &[FioOption] = &[
     row("size", "", Amount, DONE),
     row("io_size", "io_limit", Amount, DONE),
     row("fill_device", "fill_fs", Bool, Done(FILLED)),
-    row("filesize", "", Text, Done("one size for all files")),
+    row("filesize", "", Text, Done("of a range each file draws its own")),
     row("file_append", "", Bool, Refused(FILES)),
     row("offset", "fileoffset", Amount, DONE),
     row("offset_align", "", Int(0, MANY), Refused(ADDRESSES)),
@@ -225,15 +231,15 @@ pub const GENERIC: &[FioOption] = &[
     row("trim_backlog", "", Size, NoEffect(WITHOUT_TRIM)),
     row("trim_backlog_batch", "", Int(0, MANY), NoEffect(WITHOUT_TRIM)),
     row("write_iolog", "", Text, Done(LOGGED)),
-    row("read_iolog", "", Text, Refused(REPLAYED)),
-    row("read_iolog_chunked", "", Bool, NoEffect(WITHOUT_TRACE)),
-    row("replay_no_stall", "", Bool, NoEffect(WITHOUT_TRACE)),
-    row("replay_redirect", "", Text, NoEffect(WITHOUT_TRACE)),
-    row("replay_scale", "", Int(0, MANY), NoEffect(WITHOUT_TRACE)),
-    row("replay_align", "", Int(0, MANY), NoEffect(WITHOUT_TRACE)),
-    row("replay_time_scale", "", Int(1, MANY), NoEffect(WITHOUT_TRACE)),
-    row("replay_skip", "", Text, NoEffect(WITHOUT_TRACE)),
-    row("merge_blktrace_file", "", Text, Refused(REPLAYED)),
+    row("read_iolog", "", Text, Done(REPLAYED)),
+    row("read_iolog_chunked", "", Bool, NoEffect(REPLAYED_WHOLE)),
+    row("replay_no_stall", "", Bool, DONE),
+    row("replay_redirect", "", Text, DONE),
+    row("replay_scale", "", Int(0, MANY), Refused(REPLAYED_OTHERWISE)),
+    row("replay_align", "", Int(0, MANY), Refused(REPLAYED_OTHERWISE)),
+    row("replay_time_scale", "", Int(1, MANY), Refused(REPLAYED_OTHERWISE)),
+    row("replay_skip", "", Text, Refused(REPLAYED_OTHERWISE)),
+    row("merge_blktrace_file", "", Text, Refused(MERGED)),
     row("merge_blktrace_scalars", "", Floats, NoEffect(WITHOUT_TRACE)),
     row("merge_blktrace_iters", "", Floats, NoEffect(WITHOUT_TRACE)),
     row("exec_prerun", "", Text, Refused(SYSTEM)),
@@ -276,7 +282,7 @@ pub const GENERIC: &[FioOption] = &[
     row("rate_min", "ratemin", Sizes, Done(ENDS_BELOW)),
     row("rate_iops", "", Ints(0, MANY), DONE),
     row("rate_iops_min", "", Ints(0, MANY), Done(ENDS_BELOW)),
-    row("rate_process", "", OneOf(&["linear", "poisson"]), DONE),
+    row("rate_process", "", OneOf(&["linear", "poisson"]), Done(ARRIVALS)),
     row("rate_cycle", "ratecycle", Int(0, MANY), DONE),
     row("rate_ignore_thinktime", "", Bool, DONE),
     row("max_latency", "", Text, Refused(NO_LIMIT)),
@@ -316,7 +322,7 @@ pub const GENERIC: &[FioOption] = &[
     row("write_lat_log", "", MaybeText, DONE),
     row("write_iops_log", "", MaybeText, DONE),
     row("log_entries", "", Int(0, MANY), NoEffect(STREAMED)),
-    row("log_avg_msec", "", Int(0, MANY), DONE),
+    row("log_avg_msec", "", Int(0, MANY), Done("a window's rate counts exactly its operations")),
     row("log_hist_msec", "", Int(0, MANY), DONE),
     row("log_hist_coarseness", "", Int(0, 6), DONE),
     row("write_hist_log", "", MaybeText, DONE),

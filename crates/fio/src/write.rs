@@ -90,7 +90,11 @@ fn place(job: &Job, lines: &mut Lines) {
         }
         false => lines.push(("filename", escaped(&files.names))),
     }
-    lines.extend(files.each.map(|each| ("filesize", each.to_string())));
+    let sizes = files.each.map(|(least, most)| match least == most {
+        true => least.to_string(),
+        false => format!("{least}-{most}"),
+    });
+    lines.extend(sizes.map(|sizes| ("filesize", sizes)));
     let order = match files.order {
         FileOrder::RoundRobin => "roundrobin",
         FileOrder::Random => "random",

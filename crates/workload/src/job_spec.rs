@@ -9,6 +9,7 @@ use crate::job_floor::FloorSpec;
 use crate::job_flow::FlowSpec;
 use crate::job_priority::PriorityShare;
 use crate::job_rate::JobRate;
+use crate::job_script::JobScript;
 use crate::job_terms::{FileEnd, JobPattern, NextFile, Trims};
 use crate::job_zones::StridedZones;
 use crate::mix::OperationSize;
@@ -17,6 +18,10 @@ use crate::op::{Durability, WriteOut};
 /// One of several workloads, which one client carries out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobSpec {
+    /// What it asks for in place of what it would draw. No record of a run has it: the file that
+    /// lists it is part of the record.
+    #[serde(skip)]
+    pub script: Option<JobScript>,
     /// The row that its times are filed under; several may share one.
     pub row: u32,
     /// Requests outstanding.

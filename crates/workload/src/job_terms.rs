@@ -1,8 +1,10 @@
 //! What a job is made of: which file and block come next, and what is trimmed.
 
+use random::Stream;
 use serde::{Deserialize, Serialize};
 
 use crate::access_zones::AccessZone;
+use crate::mix::OperationSize;
 
 /// Which file the next request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,4 +92,20 @@ impl FileEnd {
         let goes_back = self.wraps && next >= self.bytes;
         last >= self.bytes || !goes_back && next + len > self.bytes
     }
+}
+
+/// One of these sizes, by their weights.
+pub(crate) fn drawn_size(sizes: &[OperationSize], choice: &mut Stream) -> u32 {
+    if let [only] = sizes {
+        return only.len;
+    }
+    let total: u64 = sizes.iter().map(|size| u64::from(size.weight)).sum();
+    let mut left = choice.below(total.max(1));
+    for size in sizes {
+        if left < u64::from(size.weight) {
+            return size.len;
+        }
+        left -= u64::from(size.weight);
+    }
+    sizes[0].len
 }

@@ -11,7 +11,7 @@ use crate::job_flow::{FlowMember, JobGates, JobsEnd};
 use crate::job_priority;
 use crate::job_rate::JobRate;
 use crate::job_spec::JobSpec;
-use crate::job_terms::{JobPattern, NextFile, Trims};
+use crate::job_terms::{JobPattern, NextFile, Trims, drawn_size};
 use crate::job_walk::JobWalk;
 use crate::job_zones::ZoneWalk;
 use crate::op::{Op, OpKind};
@@ -134,22 +134,6 @@ impl JobClient {
         self.flow = self.spec.flow.and_then(|flow| gates.member(flow));
     }
 
-    fn size(&mut self, direction: usize) -> u32 {
-        let sizes = &self.spec.sizes[direction];
-        if let [only] = sizes.as_slice() {
-            return only.len;
-        }
-        let total: u64 = sizes.iter().map(|size| u64::from(size.weight)).sum();
-        let mut left = self.size_choice.below(total.max(1));
-        for size in sizes {
-            if left < u64::from(size.weight) {
-                return size.len;
-            }
-            left -= u64::from(size.weight);
-        }
-        sizes[0].len
-    }
-
     fn direction(&mut self) -> usize {
         match self.spec.read_percent {
             100 => 0,
@@ -163,7 +147,7 @@ impl JobClient {
         let mut sizes = self.spec.sizes[direction].iter();
         let one_fits = sizes.any(|size| u64::from(size.len) <= room);
         loop {
-            let len = self.size(direction);
+            let len = drawn_size(&self.spec.sizes[direction], &mut self.size_choice);
             if !one_fits || u64::from(len) <= room {
                 return len;
             }
@@ -234,7 +218,7 @@ impl JobClient {
             return self.place_on_map(direction);
         }
         let len = match is_drawn {
-            true => self.size(direction),
+            true => drawn_size(&self.spec.sizes[direction], &mut self.size_choice),
             false => {
                 let room = self.files[self.file].room(direction, self.least(direction));
                 self.size_within(direction, room)
@@ -381,6 +365,9 @@ impl JobClient {
             self.is_out_of_time |= self.bytes_left > 0 && self.requests_left > 0;
             return self.wind_up(asked, agenda);
         }
+        if self.spec.script.is_some() {
+            return self.ask_as_listed(at, agenda);
+        }
         if let Some(file) = self.flush_due.take() {
             self.outstanding += 1;
             let flush = self.flush(file);
@@ -410,6 +397,19 @@ impl JobClient {
         let shares = &self.spec.priorities[direction];
         let priority = job_priority::draw(shares, op.len(), &mut self.urgency);
         agenda.issue_with(priority, due, op);
+    }
+
+    /// Ask for what is next in a list, or for nothing where it ends.
+    fn ask_as_listed(&mut self, at: Instant, agenda: &mut Agenda) {
+        let listed = self.spec.script.as_ref().map(|script| &script.0);
+        let next = listed.and_then(|listed| listed.get(self.issued as usize).copied());
+        let Some((due, op)) = next else {
+            self.requests_left = 0;
+            return self.wind_up(at, agenda);
+        };
+        self.issued += 1;
+        self.outstanding += 1;
+        agenda.issue(at.max(self.next_due[0] + due), op);
     }
 
     /// Pause from then on where so many requests are followed by a pause.

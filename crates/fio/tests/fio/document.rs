@@ -8,15 +8,56 @@ use fio::{OptionSupport, PROGRAM_OPTIONS, ProgramAnswer, options};
 const BEGIN: &str = "<!-- options: written by the test `document` of crates/fio -->\n";
 const END: &str = "<!-- end of options -->\n";
 
+/// Options that do more exactly what they do in fio.
+const BETTER: [&str; 5] = [
+    "buffer_compress_percentage",
+    "dedupe_percentage",
+    "log_avg_msec",
+    "rate_process",
+    "steadystate",
+];
+
+/// How an option that is done compares with fio's.
+fn compared(name: &str, note: &str) -> &'static str {
+    match note {
+        _ if BETTER.contains(&name) => "better",
+        "" => "same",
+        _ => "differs",
+    }
+}
+
+/// How many options have each answer.
+fn counts() -> String {
+    let mut counts = [0; 5];
+    for option in options() {
+        let at = match option.answer {
+            OptionSupport::Done(note) => match compared(option.name, note) {
+                "same" => 0,
+                "better" => 1,
+                _ => 2,
+            },
+            OptionSupport::NoEffect(_) => 3,
+            OptionSupport::Refused(_) | OptionSupport::OfEngine(_) => 4,
+        };
+        counts[at] += 1;
+    }
+    let [same, better, differs, none, refused] = counts;
+    format!(
+        "\nOf {} options {same} do the same as in fio, {better} do it better, {differs} differ as \
+         noted, {none} have no effect, and {refused} are refused.\n",
+        counts.iter().sum::<u32>()
+    )
+}
+
 fn table() -> String {
-    let mut text = String::from("\n| option | answer | why |\n| --- | --- | --- |\n");
+    let mut text = counts() + "\n| option | answer | why |\n| --- | --- | --- |\n";
     for option in options() {
         let name = match option.alias {
             "" => format!("`{}`", option.name),
             alias => format!("`{}`, `{alias}`", option.name),
         };
         let (answer, why) = match option.answer {
-            OptionSupport::Done(note) => ("done", note.to_owned()),
+            OptionSupport::Done(note) => (compared(option.name, note), note.to_owned()),
             OptionSupport::NoEffect(why) => ("no effect", why.to_owned()),
             OptionSupport::Refused(why) => ("refused", why.to_owned()),
             OptionSupport::OfEngine(engine) => {

@@ -284,6 +284,13 @@ fn options_that_change_nothing_where_they_stand_are_no_refusal() {
         jobs("[a]\nfill_device=1\nrw=write\nfilename=/dev/sdz\n").len(),
         1
     );
+    let fills = |text: &str| jobs(text)[0].files.fill;
+    assert!(fills("[a]\nfill_device=1\nrw=write\nfilename=f\n"));
+    assert!(!fills("[a]\nfill_device=1\nrw=write\nfilename=/dev/sdz\n"));
+    // With lfsr a block is drawn once, whatever norandommap says.
+    let lfsr = "[a]\nrw=randread\nnorandommap\nrandom_generator=lfsr\n";
+    assert!(!jobs(lfsr)[0].may_repeat);
+    assert!(jobs(&format!("{lfsr}bsrange=4k-8k\n"))[0].may_repeat);
 }
 
 /// In fio 3.33 a `name` of `[global]` names nothing, and that of a section names its first copy and

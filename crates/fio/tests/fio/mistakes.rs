@@ -38,8 +38,28 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:3: exit_what=all is refused: later jobs run all the same",
     ),
     (
-        "[a]\nfill_device=1\nrw=write\nfilename=f\n",
-        "j.fio:2: fill_device=1 is refused: a device is written to its end",
+        "[a]\nfill_device=1\nrw=randwrite\nfilename=f\n",
+        "j.fio:2: fill_device=1 is refused: a file system is filled by rw=write alone",
+    ),
+    (
+        "[a]\nfilesize=2m-1m\n",
+        "j.fio:2: filesize=2m-1m: the first size is above the second",
+    ),
+    (
+        "[a]\nbuffer_pattern='gone'\n",
+        "j.fio:2: buffer_pattern='gone': no such file",
+    ),
+    (
+        "[a]\nioengine=libaio\ncmdprio_percentage=101\n",
+        "j.fio:3: cmdprio_percentage=101: \"101\" is no number from 0 to 100",
+    ),
+    (
+        "[a]\ncmdprio_percentage=10\n",
+        "j.fio:2: cmdprio_percentage=10 is refused: as in fio it goes with ioengine=libaio",
+    ),
+    (
+        "[a]\nrw=trimwrite\nbs=4k,4k,8k\n",
+        "j.fio:2: rw=trimwrite is refused: trims and writes share one bs and one rate",
     ),
     (
         "[a]\nlatency_target=5ms\n",
@@ -223,10 +243,7 @@ const MISTAKES: &[(&str, &str)] = &[
         "[a]\nzonemode=zbd\n",
         "j.fio:2: zonemode=zbd: zoned devices are not supported",
     ),
-    (
-        "[a]\nread_iolog=x\n",
-        "j.fio:2: read_iolog=x is refused: seekstone replay runs",
-    ),
+    ("[a]\nread_iolog=x\n", "j.fio:2: read_iolog=x: no such file"),
     (
         "[a]\nrandom_distribution=zipf:1\n",
         "j.fio:2: random_distribution=zipf:1: zipf: fio refuses",

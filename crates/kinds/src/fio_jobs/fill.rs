@@ -65,12 +65,13 @@ pub(super) fn reading(phase: &JobPhase) -> Option<JobPhase> {
     })
 }
 
-fn filling(region: Region, content: Content) -> JobSpec {
+pub(super) fn filling(region: Region, content: Content) -> JobSpec {
     let size = vec![OperationSize {
         len: region.block as u32,
         weight: 1,
     }];
     JobSpec {
+        script: None,
         row: 0,
         depth: FILL_DEPTH,
         refill_at: None,

@@ -13,7 +13,9 @@ use lab::laboratory::LaboratoryError;
 use results::Measurement;
 use units::Duration;
 
-use super::opened::{OpenedJobs, open, place_of, refuse_unwanted_writes, reserve_at, size_of};
+use super::opened::{
+    OpenedJobs, filling, open, place_of, refuse_unwanted_writes, reserve_at, size_of,
+};
 use super::plan::{FioPlan, JobStorage, PlannedFile, plan_jobs};
 use super::run::{FioRequest, JobTimes};
 
@@ -98,7 +100,9 @@ pub(super) fn open_on_all(ranks: &Ranks, request: &FioRequest) -> Result<OpenedJ
 }
 
 fn planned(request: &FioRequest) -> Result<FioPlan, BenchError> {
-    let plan = plan_jobs(&request.jobs, &|path: &Path| size_of(path, &request.setup));
+    let plan = plan_jobs(&filling(request)?, &|path: &Path| {
+        size_of(path, &request.setup)
+    });
     let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
     if plan.storage != JobStorage::Files {
         return Err(BenchError::Usage(

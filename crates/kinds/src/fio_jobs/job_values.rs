@@ -1,9 +1,9 @@
 //! Values of a job as a workload has them.
 
-use fio::{Directions, EachWrite, EngineKind, FileOrder, Job, PrioritySplit};
+use fio::{Direction, Directions, EachWrite, EngineKind, FileOrder, Job, PrioritySplit};
 use workload::{
     Content, Durability, Fill, Freshness, IoPriority, NextFile, OperationSize, PriorityShare,
-    WriteOut,
+    Trims, WriteOut,
 };
 
 use super::plan::JobStorage;
@@ -108,4 +108,20 @@ pub(super) fn content_of(job: &Job) -> Content {
         duplicate_percent: buffers.dedupe_percent,
     }
     .settled()
+}
+
+/// Which value of triplets holds for what is not read.
+pub(super) fn second_of(job: &Job) -> usize {
+    match trims_of(job) {
+        Trims::Only => Direction::Trim as usize,
+        Trims::None | Trims::BeforeWrites => Direction::Write as usize,
+    }
+}
+
+pub(super) const fn trims_of(job: &Job) -> Trims {
+    match job.pattern.directions {
+        Directions::Trim => Trims::Only,
+        Directions::TrimWrite => Trims::BeforeWrites,
+        Directions::Read | Directions::Write | Directions::Mixed => Trims::None,
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, Target, TargetOptions, free_space};
-use fio::Job;
+use fio::{Amount, Job};
 use host::inspect;
 use host::limits::{LimitError, check_budget};
 use lab::bench::{Bench, BenchError, OpenedBench, directory_owner, found, open_null, replayed};
@@ -22,7 +22,7 @@ use units::{Bytes, TargetName};
 use workload::TargetId;
 
 use super::hosts::open_on_all;
-use super::plan::{FioPlan, JobStorage, PlannedFile, plan_jobs};
+use super::plan::{FioPlan, JobStorage, PlanError, PlannedFile, plan_jobs};
 use super::run::{FioRequest, Recall};
 
 /// What is to be done, and where.
@@ -60,7 +60,8 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
         sizes.borrow_mut().insert(path.to_owned(), size);
         size
     };
-    let plan = plan_jobs(&request.jobs, &size_of);
+    let jobs = filling(request)?;
+    let plan = plan_jobs(&jobs, &size_of);
     let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
     if is_replay {
         let target = known.ok_or(Killed)?.target;
@@ -79,6 +80,27 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
         request.cells.note(&of, &FoundFiles { sizes, target });
     }
     Ok(OpenedJobs { plan, opened })
+}
+
+/// The jobs of a request; those that fill a file system have the size of what is free there but
+/// for its reserve, shared equally among them.
+pub(super) fn filling(request: &FioRequest) -> Result<Vec<Job>, BenchError> {
+    let mut jobs = request.jobs.clone();
+    let fill = jobs.iter().filter(|job| job.files.fill);
+    let shares: u64 = fill.map(|job| u64::from(job.copies)).sum();
+    for job in jobs.iter_mut().filter(|job| job.files.fill) {
+        let named = job
+            .files
+            .names
+            .first()
+            .map(|name| directory_of(Path::new(name)));
+        let directory = job.files.directories.first().map(PathBuf::from);
+        let place = named.or(directory).unwrap_or_else(|| PathBuf::from("."));
+        let free = free_space(&place).map_err(LaboratoryError::from)?.available;
+        let free = free.saturating_sub(reserve_at(&place, request)?);
+        job.size = Some(Amount::Bytes(free / shares));
+    }
+    Ok(jobs)
 }
 
 /// What was measured on other files is not mixed with what would be measured on these.
@@ -199,16 +221,28 @@ fn directory_of(path: &Path) -> PathBuf {
 /// open as long as it lasts, whatever `openfiles` says.
 const DESCRIPTORS_OF_FILE: u64 = 2;
 
-/// Whether this process may have the files of these jobs open, after raising its limit as far as it
-/// may. Jobs that cannot be planned are not judged.
+/// Why jobs would not run that were read well.
+#[derive(Debug, thiserror::Error)]
+pub enum UnfitJobs {
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// How many files are needed, and how many are allowed.
+    #[error(transparent)]
+    Files(#[from] LimitError),
+}
+
+/// Whether jobs can be carried out on what their files are now, and this process may have all of
+/// them open, after raising its limit as far as it may. Those that fill a file system are not
+/// planned: what is free changes.
 ///
 /// # Errors
-/// How many files are needed, and how many are allowed.
-pub fn files_fit(jobs: &[Job], setup: &Setup) -> Result<(), LimitError> {
-    match plan_jobs(jobs, &|path| size_of(path, setup)) {
-        Ok(plan) => plan_fits(&plan),
-        Err(_) => Ok(()),
+/// What a run would say before it begins.
+pub fn check_jobs(jobs: &[Job], setup: &Setup) -> Result<(), UnfitJobs> {
+    if jobs.iter().any(|job| job.files.fill) {
+        return Ok(());
     }
+    let plan = plan_jobs(jobs, &|path| size_of(path, setup))?;
+    Ok(plan_fits(&plan)?)
 }
 
 fn plan_fits(plan: &FioPlan) -> Result<(), LimitError> {

@@ -3,7 +3,7 @@
 use fio::{Job, RateLimit};
 use workload::{FloorSpec, FlowSpec, JobRate};
 
-use super::plan::second_of;
+use super::job_values::second_of;
 
 pub(super) const fn rate_of(rate: Option<RateLimit>) -> JobRate {
     match rate {

@@ -3,7 +3,7 @@
 use fio::{Directions, Distribution, Job};
 use workload::{AccessZone, JobPattern, ZoneSpan};
 
-use super::plan::second_of;
+use super::job_values::second_of;
 
 /// What fio's `rw`, `norandommap`, `random_distribution` and block sizes say together.
 pub(super) fn pattern_of(job: &Job) -> JobPattern {

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fio::{
-    Amount, BlockSizes, Direction, Directions, EngineKind, Job, JobFilePosition, SteadyState,
-};
+use fio::{Amount, BlockSizes, EngineKind, Job, JobFilePosition, SteadyState};
 use units::{Duration, TargetName};
 use workload::{Content, JobSpec, Region, StridedZones, TargetId, Trims};
 
 use super::amount::{JobBytes, JobEnd, end_of};
+use super::file_names::{paths, shares_files, size_between};
 use super::job_values::{
-    content_of, depth_of, durability_of, order_of, priorities_of, run_of, sizes_of, writes_out_of,
+    content_of, depth_of, durability_of, order_of, priorities_of, run_of, second_of, sizes_of,
+    trims_of, writes_out_of,
 };
 use super::pace::{floors_of, flow_of, rate_of};
 use super::pattern::pattern_of;
@@ -242,10 +242,10 @@ fn storage_of(jobs: &[Job]) -> Result<JobStorage, PlanError> {
     }
 }
 
-struct Planner<'a> {
+pub(super) struct Planner<'a> {
     size_of: &'a dyn Fn(&Path) -> Option<u64>,
     numbers: BTreeMap<PathBuf, usize>,
-    plan: FioPlan,
+    pub(super) plan: FioPlan,
     group: u32,
     /// The row of each group that is one row.
     grouped: BTreeMap<u32, u32>,
@@ -296,7 +296,9 @@ impl Planner<'_> {
     }
 
     fn workload(&mut self, job: &Job, copy: u32, row: u32) -> Result<JobSpec, PlanError> {
-        let paths = paths(job, copy);
+        if let Some(log) = &job.replay.log {
+            return self.replay(job, log, row);
+        }
         let reads = job.pattern.directions.reads() && job.read_percent_effective() > 0;
         let trims = trims_of(job);
         self.check_model(job)?;
@@ -306,23 +308,7 @@ impl Planner<'_> {
         let block = block_of(job, (reads, writes));
         check_size(job, block)?;
         let content = content_of(job);
-        let mut files = Vec::with_capacity(paths.len());
-        let mut asked = JobBytes::default();
-        for path in &paths {
-            let (region, len) = self.region(job, copy, (path, paths.len() as u64), block)?;
-            let file = &mut self.plan.files[(region.target.0 / 2) as usize];
-            // What is trimmed has been written, too.
-            let is_filled = reads || trims == Trims::Only;
-            file.is_read |= is_filled;
-            if is_filled && file.content.is_none() {
-                file.content = Some(content.clone());
-            }
-            file.is_written |= writes && !job.only_creates;
-            asked.bytes += len;
-            asked.blocks += region.len;
-            asked.last = file.exists;
-            files.push(region);
-        }
+        let (mut files, asked) = self.regions(job, copy, (block, reads, writes))?;
         let zones = self.zones(job, &mut files)?;
         self.check_log(job, &files)?;
         let pattern = pattern_of(job);
@@ -331,6 +317,7 @@ impl Planner<'_> {
             false => end_of(job, &pattern, &files, &asked)?,
         };
         Ok(JobSpec {
+            script: None,
             row,
             depth: depth_of(job, &self.plan.storage),
             refill_at: job.refill_at,
@@ -370,6 +357,36 @@ impl Planner<'_> {
         })
     }
 
+    /// The parts of all files that a copy of a job uses, and what becomes of those files; whether
+    /// it reads and writes them is known.
+    fn regions(
+        &mut self,
+        job: &Job,
+        copy: u32,
+        (block, reads, writes): (u64, bool, bool),
+    ) -> Result<(Vec<Region>, JobBytes), PlanError> {
+        let paths = paths(job, copy);
+        let trims = trims_of(job);
+        let mut files = Vec::with_capacity(paths.len());
+        let mut asked = JobBytes::default();
+        for path in &paths {
+            let (region, len) = self.region(job, copy, (path, paths.len() as u64), block)?;
+            let file = &mut self.plan.files[(region.target.0 / 2) as usize];
+            // What is trimmed has been written, too.
+            let is_filled = reads || trims == Trims::Only;
+            file.is_read |= is_filled;
+            if is_filled && file.content.is_none() {
+                file.content = Some(content_of(job));
+            }
+            file.is_written |= writes && !job.only_creates;
+            asked.bytes += len;
+            asked.blocks += region.len;
+            asked.last = file.exists;
+            files.push(region);
+        }
+        Ok((files, asked))
+    }
+
     /// The part of a file that a copy of a job uses, and its bytes before they were cut to whole
     /// blocks; `path` is one of `count` files.
     fn region(
@@ -381,18 +398,13 @@ impl Planner<'_> {
     ) -> Result<(Region, u64), PlanError> {
         let number = self.file(path);
         let exists = self.plan.files[number].exists;
-        let is_stored = self.plan.storage == JobStorage::Files;
-        if is_stored && exists.is_none() && !job.files.may_be_made {
-            let shown = path.display();
-            let why =
-                format!("{shown} does not exist, and with allow_file_create=0 it is not made");
-            return refused(job, why);
-        }
+        self.check_made(job, number)?;
         let shift = |whole| {
             let step = job.offset_increment.of(whole).saturating_mul(copy.into());
             job.offset.of(whole).saturating_add(step)
         };
-        let (begin, len) = match (job.size, job.files.each, exists) {
+        let each = job.files.each.map(|sizes| size_between(sizes, path, block));
+        let (begin, len) = match (job.size, each, exists) {
             (size, Some(each), _) => {
                 let begin = shift(each);
                 let left = each.saturating_sub(begin);
@@ -420,15 +432,7 @@ impl Planner<'_> {
             }
         };
         let end = begin.saturating_add(len);
-        if let Some(whole) = exists.filter(|whole| *whole < end) {
-            let shown = path.display();
-            return refused(
-                job,
-                format!(
-                    "{shown} holds {whole} bytes, and the job wants {end}. Give a smaller size"
-                ),
-            );
-        }
+        self.check_end(job, number, end)?;
         // In order the end of a file holds what fits, and not whole blocks of the smallest size.
         let varies = !job.pattern.is_random && job.blocks.iter().any(BlockSizes::vary);
         let blocks = if varies { len } else { len / block * block };
@@ -448,6 +452,31 @@ impl Planner<'_> {
             block,
         };
         Ok((region, len))
+    }
+
+    /// Whether a file that is there reaches so far.
+    fn check_end(&self, job: &Job, number: usize, end: u64) -> Result<(), PlanError> {
+        let file = &self.plan.files[number];
+        let Some(whole) = file.exists.filter(|whole| *whole < end) else {
+            return Ok(());
+        };
+        let shown = file.path.display();
+        refused(
+            job,
+            format!("{shown} holds {whole} bytes, and the job wants {end}; give a smaller size"),
+        )
+    }
+
+    /// Whether a file is there, or may be made.
+    pub(super) fn check_made(&self, job: &Job, number: usize) -> Result<(), PlanError> {
+        let file = &self.plan.files[number];
+        let is_stored = self.plan.storage == JobStorage::Files;
+        if !is_stored || file.exists.is_some() || job.files.may_be_made {
+            return Ok(());
+        }
+        let shown = file.path.display();
+        let why = format!("{shown} does not exist, and with allow_file_create=0 it is not made");
+        refused(job, why)
     }
 
     /// The zones of a job's only file, whose region then reaches to the file's end: behind it comes
@@ -520,7 +549,7 @@ impl Planner<'_> {
         }
     }
 
-    fn file(&mut self, path: &Path) -> usize {
+    pub(super) fn file(&mut self, path: &Path) -> usize {
         if let Some(number) = self.numbers.get(path) {
             return *number;
         }
@@ -537,37 +566,6 @@ impl Planner<'_> {
         self.numbers.insert(path.to_owned(), number);
         number
     }
-}
-
-/// The files of a copy of a job.
-fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
-    if !job.files.names.is_empty() {
-        return job.files.names.iter().map(PathBuf::from).collect();
-    }
-    let directories = &job.files.directories;
-    let directory = match directories.len() {
-        0 => PathBuf::new(),
-        count => PathBuf::from(&directories[copy as usize % count]),
-    };
-    let named = |file: u32| {
-        let name = job.files.format.replace("$jobname", &job.section);
-        let name = name.replace("$jobnum", &copy.to_string());
-        directory.join(name.replace("$filenum", &file.to_string()))
-    };
-    let mut paths: Vec<PathBuf> = (0..job.files.count).map(named).collect();
-    paths.dedup();
-    paths
-}
-
-/// Whether a copy has the files of an earlier one, which alone uses them in fio: none of `filename`,
-/// and no number in the names that `filename_format` makes.
-fn shares_files(job: &Job, copy: u32) -> bool {
-    let mut given = job.given.iter();
-    let directories = job.files.directories.len().max(1) as u32;
-    job.files.names.is_empty()
-        && copy >= directories
-        && given.any(|it| it.option.name == "filename_format")
-        && !job.files.format.contains("$jobnum")
 }
 
 /// What offsets are multiples of.
@@ -591,21 +589,5 @@ fn check_size(job: &Job, block: u64) -> Result<(), PlanError> {
             format!("size={size} is less than a block of {block}: give size={block}"),
         ),
         _ => Ok(()),
-    }
-}
-
-/// Which value of triplets holds for what is not read.
-pub(super) fn second_of(job: &Job) -> usize {
-    match trims_of(job) {
-        Trims::Only => Direction::Trim as usize,
-        Trims::None | Trims::BeforeWrites => Direction::Write as usize,
-    }
-}
-
-const fn trims_of(job: &Job) -> Trims {
-    match job.pattern.directions {
-        Directions::Trim => Trims::Only,
-        Directions::TrimWrite => Trims::BeforeWrites,
-        Directions::Read | Directions::Write | Directions::Mixed => Trims::None,
     }
 }

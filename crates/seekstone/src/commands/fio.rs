@@ -9,14 +9,14 @@ use anyhow::Context as _;
 use drivers::read_regular_file;
 use fio::{Fault, Job, JobFile, MachineFacts, Resolved, Surroundings};
 use host::limits::ProcessLimits;
-use kinds::fio_jobs::files_fit;
+use kinds::fio_jobs::{PlanError, UnfitJobs, check_jobs};
 
 use results::Setup;
 use units::TargetName;
 
 use crate::args::FioArgs;
 use crate::commands::drive::Ready;
-use crate::commands::fio_run::ready_for;
+use crate::commands::fio_run::{no_job, ready_for};
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -78,7 +78,13 @@ fn show(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Exit> {
     if !args.check {
         return refuse(&found.faults).map(|()| Exit::Done);
     }
-    found.faults.extend(too_many_files(&found.jobs, setup));
+    if found.faults.is_empty() {
+        found.faults.extend(unfit(&found.jobs, setup));
+        found.faults.extend(missing(&found.jobs));
+    }
+    if found.jobs.is_empty() && found.faults.is_empty() {
+        return Err(no_job(&args.files).into());
+    }
     output::print(check(&files, &found).trim_end())?;
     Ok(match found.faults.is_empty() {
         true => Exit::Done,
@@ -86,15 +92,21 @@ fn show(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Exit> {
     })
 }
 
-/// That this process may not have so many files open as the jobs have, which a run would say before
-/// it begins.
-fn too_many_files(jobs: &[Job], setup: &Setup) -> Option<Fault> {
-    let error = files_fit(jobs, setup).err()?;
-    let largest = jobs.iter().max_by_key(|job| job.files.count)?;
-    Some(Fault::new(
-        &largest.place,
-        format!("[{}]: {error}", largest.name),
-    ))
+/// What a run would say before it begins: that a job finds no room in its files, or that this
+/// process may not have so many open.
+fn unfit(jobs: &[Job], setup: &Setup) -> Option<Fault> {
+    match check_jobs(jobs, setup).err()? {
+        UnfitJobs::Plan(PlanError {
+            place,
+            job,
+            message,
+        }) => Some(Fault::new(&place, format!("[{job}] {message}"))),
+        UnfitJobs::Files(error) => {
+            let largest = jobs.iter().max_by_key(|job| job.files.count)?;
+            let text = format!("[{}]: {error}", largest.name);
+            Some(Fault::new(&largest.place, text))
+        }
+    }
 }
 
 /// Directories that jobs name and that are not there.

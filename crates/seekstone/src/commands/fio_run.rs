@@ -50,7 +50,7 @@ const SHOWN: [(&str, &str); 4] = [
 ];
 
 /// Nothing to run, and what a job would be.
-fn no_job(files: &[PathBuf]) -> UsageError {
+pub fn no_job(files: &[PathBuf]) -> UsageError {
     let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
     let place = match &names[..] {
         [] => "the command line".to_owned(),
@@ -449,7 +449,8 @@ fn transfers(records: &BTreeMap<OpKind, RowRecord>, kind: OpKind) -> Transfers {
 /// fio counts from when a request of a rate is sent, not from when it was due, and synchronous
 /// engines have no submission of their own.
 fn as_in_fio(job: &Job, moved: Transfers) -> Transfers {
-    let has_rate = job.pace.rates.iter().any(Option::is_some);
+    let is_replayed = job.replay.log.is_some() && !job.replay.is_unpaced;
+    let has_rate = is_replayed || job.pace.rates.iter().any(Option::is_some);
     if !has_rate && job.has_submission() {
         return moved;
     }

@@ -351,7 +351,13 @@ fn what_was_measured_before_a_signal_is_reported() {
     // What is done at once is done before the first line of progress.
     let text = "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=4m\ntime_based\nruntime=600\n";
     std::fs::write(scratch.path("jobs.fio"), text).expect("a job file");
-    let args = ["fio", "jobs.fio", "--output-format=json", "--reserve=0"];
+    let args = [
+        "fio",
+        "jobs.fio",
+        "--output-format=json",
+        "--reserve=0",
+        "--eta=always",
+    ];
     let mut running = support::Running::start(scratch.seekstone(args));
     running.wait_for("] a");
     running.signal(rustix::process::Signal::INT);

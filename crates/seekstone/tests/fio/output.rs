@@ -379,3 +379,94 @@ fn idleness_of_processors_stands_under_fio_s_keys() {
     let text = run("system", "normal").stdout;
     assert!(text.contains("CPU idleness:\n  system: "), "{text}");
 }
+
+/// Half of the requests are urgent: their times and those of the others make up those of all.
+#[test]
+fn times_by_priority_add_up() {
+    let scratch = Scratch::new();
+    let run = |percent: &str| {
+        let percent = format!("--cmdprio_percentage={percent}");
+        let args = [
+            "fio",
+            "--no-save",
+            "--output-format=json+",
+            "--name=a",
+            "--rw=randread",
+            "--size=1m",
+            "--ioengine=libaio",
+            "--cmdprio_class=2",
+            "--cmdprio=3",
+            &percent,
+        ];
+        let ended = finish(scratch.seekstone(args));
+        assert!([Some(0), Some(3)].contains(&ended.code), "{ended:?}");
+        let json: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        json["jobs"][0]["read"].clone()
+    };
+    assert!(run("0").get("prios").is_none());
+    let read = run("50");
+    let rows = read["prios"].as_array().expect("a row of each");
+    let named: Vec<_> = rows
+        .iter()
+        .map(|it| (&it["prioclass"], &it["prio"]))
+        .collect();
+    assert_eq!(
+        named,
+        [(&0.into(), &0.into()), (&2.into(), &3.into())],
+        "{read}"
+    );
+    let counts = rows.iter().map(|it| it["clat_ns"]["N"].as_u64());
+    assert_eq!(counts.sum::<Option<u64>>(), Some(256), "{read}");
+    assert_eq!(read["total_ios"], 256);
+}
+
+/// fio's version 2 has no version and no disks; 4 has trims, and 5 samples of rates.
+#[test]
+fn terse_lines_have_the_fields_of_their_version() {
+    let scratch = Scratch::new();
+    for (version, fields) in [("2", 161), ("3", 121), ("4", 162), ("5", 180)] {
+        let args = [
+            "fio",
+            "--no-save",
+            "--name=a",
+            "--ioengine=null",
+            "--size=1m",
+            "--output-format=terse",
+            "--terse-version",
+            version,
+        ];
+        let ended = finish(scratch.seekstone(args));
+        let line = ended.stdout.trim();
+        assert_eq!(line.split(';').count(), fields, "{line}");
+        assert!(line.starts_with(&format!("{version};")), "{line}");
+    }
+}
+
+#[test]
+fn a_log_that_was_written_is_replayed() {
+    let scratch = Scratch::new();
+    let wrote = [
+        "fio",
+        "--no-save",
+        "--name=a",
+        "--filename=data",
+        "--rw=randwrite",
+        "--size=1m",
+        "--write_iolog=log",
+    ];
+    scratch.check(&wrote, 0, "write: IOPS=");
+    let replayed = [
+        "fio",
+        "--no-save",
+        "--output-format=json",
+        "--name=b",
+        "--read_iolog=log",
+        "--replay_no_stall=1",
+        "--replay_redirect=other",
+    ];
+    let ended = finish(scratch.seekstone(replayed));
+    assert!([Some(0), Some(3)].contains(&ended.code), "{ended:?}");
+    let json: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!(json["jobs"][0]["write"]["io_kbytes"], 1024);
+    assert_eq!(json["jobs"][0]["write"]["total_ios"], 256);
+}

@@ -203,7 +203,13 @@ fn a_run_ends_at_its_limit_and_goes_on_when_the_storage_answers() {
         "--ioengine=libaio",
         "--direct=1",
     ];
-    let begin = ["fio", "--hang-limit", "300ms", "--name=first"];
+    let begin = [
+        "fio",
+        "--eta=always",
+        "--hang-limit",
+        "300ms",
+        "--name=first",
+    ];
     let second = ["--name=second", "--stonewall"];
     let fio = [&begin[..], &job, &second, &job].concat();
     let cases: [(&[&str], &str); 3] = [

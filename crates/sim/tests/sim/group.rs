@@ -86,6 +86,7 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         weight: 1,
     }];
     JobSpec {
+        script: None,
         priorities: [Vec::new(), Vec::new()],
         row,
         depth,

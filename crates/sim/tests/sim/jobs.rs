@@ -20,6 +20,7 @@ fn job(row: u32) -> JobSpec {
         weight: 1,
     }];
     JobSpec {
+        script: None,
         priorities: [Vec::new(), Vec::new()],
         row,
         depth: 1,
