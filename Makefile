@@ -52,7 +52,7 @@ check-static:
 nightly:
 	$(CARGO) test --release -p stats -p engine -p sim -p procedure -- --ignored --nocapture
 	$(CARGO) test --release -p validation --test classic_and_modern --test detection -- --ignored --nocapture
-	$(CARGO) test --release -p seekstone --test interface --test measure -- --ignored --nocapture
+	$(CARGO) test --release -p seekstone --test interface --test measure --test fio -- --ignored --nocapture
 
 # An attack on the safety promises: kills, damaged archives, limits, signals, broken storage, swapped
 # files. Ends with a table of what was tried. SEEKSTONE_FAULTS_SEED=N tries other instants,
@@ -87,3 +87,4 @@ bench:
 # What tests of faults, file systems and comparisons use. Without root or apt they are skipped by name.
 install-test-tools:
 	@.ci/install-test-tools
+	@.ci/fio-source >/dev/null || echo "not fetched: the sources of fio; tests that need them are skipped"

@@ -8,6 +8,7 @@ mod iolog;
 mod jobs;
 mod output;
 mod steady;
+mod suite;
 mod verify;
 
 #[path = "../support/mod.rs"]
