@@ -82,6 +82,10 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
     Ok(OpenedJobs { plan, opened })
 }
 
+/// The part of what is free that filling leaves to others, who write meanwhile, and to the file
+/// system's own records.
+const MARGIN_PART: u64 = 64;
+
 /// The jobs of a request; those that fill a file system have the size of what is free there but
 /// for its reserve, shared equally among them.
 pub(super) fn filling(request: &FioRequest) -> Result<Vec<Job>, BenchError> {
@@ -98,6 +102,7 @@ pub(super) fn filling(request: &FioRequest) -> Result<Vec<Job>, BenchError> {
         let place = named.or(directory).unwrap_or_else(|| PathBuf::from("."));
         let free = free_space(&place).map_err(LaboratoryError::from)?.available;
         let free = free.saturating_sub(reserve_at(&place, request)?);
+        let free = free - free / MARGIN_PART;
         job.size = Some(Amount::Bytes(free / shares));
     }
     Ok(jobs)
