@@ -70,14 +70,15 @@ SECONDS ?= 60
 fuzz:
 	fuzz/run $(SECONDS)
 
-# What docs/simulations.md and its pictures show, and the tables of docs/traps.md and
-# docs/abilities.md, written anew. Look
-# at the difference.
+# What docs/simulations.md and its pictures show, and the tables of docs/traps.md, docs/abilities.md
+# and docs/gate.md, written anew. Look at the difference.
 simulations:
 	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test interface simulations:: -- \
 		--include-ignored --test-threads=1
 	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test measure -- traps::no_trap \
 		abilities::every_kind_has
+	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test interface \
+		baselines::the_documents
 
 # Beside fio, in one interleaved run; needs fio and an otherwise quiet machine.
 bench:
