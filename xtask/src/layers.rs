@@ -108,6 +108,7 @@ pub const WALL_CLOCK: &[&str] = &[
 pub const STAMPS: &[&str] = &[
     "drivers/src/verification.rs",
     "host/src/environment.rs",
+    "host/src/heartbeat.rs",
     "kinds/src/fio_jobs/reporting.rs",
     "kinds/src/transactions/start.rs",
     "kinds/src/transfer/pass.rs",

@@ -125,7 +125,7 @@ pub(crate) fn fixed(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
     }
     if text.contains(['-', ':']) {
         return Err(format!(
-            "{text}: fio takes these sizes for reads, writes and trims; write commas between \
+            "{text}: fio takes these sizes for reads, writes and trims. Write commas between \
              them, or bsrange=4k-16k for a range"
         ));
     }
@@ -189,7 +189,7 @@ fn entry_of_split(entry: &str, base: KbBase) -> Result<(u64, Option<u64>), Strin
     let bytes = checked(size(bytes.trim(), base)?)?;
     if bytes < SECTOR && percent.is_empty() {
         return Err(format!(
-            "fio takes {entry} for a size of {bytes} bytes; a split is written 4k/60:64k/40"
+            "fio takes {entry} for a size of {bytes} bytes. A split is written 4k/60:64k/40"
         ));
     }
     let percent = match percent.trim().trim_end_matches('%') {

@@ -69,7 +69,7 @@ fn overlapping(job: &Job) -> Option<Fault> {
             || job.pattern.modifier.is_some()
             || last(job, "ba").is_some());
     may_repeat.then(|| {
-        let why = "requests of this job may overlap, and none waits for another here; leave out \
+        let why = "requests of this job may overlap, and none waits for another here. Leave out \
                    what repeats blocks, such as norandommap";
         refused(given, why)
     })
@@ -130,7 +130,7 @@ fn zoned_otherwise(job: &Job) -> Option<Fault> {
     let block = sizes[0].least();
     let vary = sizes.iter().any(|it| it.vary() || it.least() != block);
     if vary || !zones.range.is_multiple_of(block) {
-        let why = "zones of whole blocks of one size are done; make zonerange a multiple of bs";
+        let why = "zones of whole blocks of one size are done. Make zonerange a multiple of bs";
         return Some(refused(mode, why));
     }
     let is_plain = job.pattern.modifier.is_none()
@@ -138,7 +138,7 @@ fn zoned_otherwise(job: &Job) -> Option<Fault> {
         && job.alignment == [None; 3]
         && !job.verify.is_on;
     (!is_plain).then(|| {
-        let why = "in zones all blocks are read or written in order, or each once; leave out \
+        let why = "in zones all blocks are read or written in order, or each once. Leave out \
                    verify, ba, random_distribution and the modifier of rw";
         refused(mode, why)
     })
@@ -244,7 +244,7 @@ fn ending_later_phases(phases: &[Job]) -> Option<Fault> {
         let is_all = given.value.as_deref() == Some("all");
         (is_all && last(job, "exitall").is_some()).then_some(given)
     })?;
-    let why = "later jobs run all the same; write group or stonewall";
+    let why = "later jobs run all the same. Write group or stonewall";
     Some(refused(given, why))
 }
 
@@ -313,16 +313,16 @@ fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bo
     }
     let Some(name) = &job.waits_for else {
         return match is_in_wait {
-            true => Err("in fio it starts before the job above it, which waits; put it first"),
+            true => Err("in fio it starts before the job above it, which waits. Put it first"),
             false => Ok(false),
         };
     };
     let has = |jobs: &[Job]| jobs.iter().any(|it| it.name == *name);
     if has(beside) {
         return match beside.iter().all(|it| it.name == *name) {
-            false => Err("other jobs run with that one; stonewall waits for all of them"),
+            false => Err("other jobs run with that one, and stonewall waits for all of them"),
             true if job.reports.is_grouped && !job.begins_group => {
-                Err("in fio group_reporting makes one row of both; add new_group here")
+                Err("in fio group_reporting makes one row of both. Add new_group here")
             }
             true => Ok(true),
         };
@@ -330,7 +330,7 @@ fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bo
     match () {
         () if !has(&before[..begin]) => Err("as in fio, that job must stand before this one"),
         () if is_in_wait && !has(&before[last..begin]) => {
-            Err("in fio it starts before the job above it, which waits; put it first")
+            Err("in fio it starts before the job above it, which waits. Put it first")
         }
         () => Ok(false),
     }
@@ -341,7 +341,7 @@ fn ended_by_one(phase: &[Job]) -> Option<Fault> {
     let has_least = phase.iter().any(|job| job.pace.least.is_any());
     let given = phase.iter().find_map(|job| last(job, "exitall_on_error"))?;
     (has_least && phase.len() > 1).then(|| {
-        let why = "with rate_min each job ends for itself; write exitall, or put stonewall between \
+        let why = "with rate_min each job ends for itself. Write exitall, or put stonewall between \
                    the jobs";
         refused(given, why)
     })
@@ -358,7 +358,7 @@ fn flows_apart(jobs: &[Job]) -> Option<Fault> {
             .find(|it| before.contains(&it.flow.id));
         if let Some(given) = again.and_then(|job| last(job, "flow")) {
             let why = "jobs before stonewall have the same flow_id, and in fio would be held back \
-                       until this one takes its tokens; give each phase a flow_id of its own";
+                       until this one takes its tokens. Give each phase a flow_id of its own";
             return Some(refused(given, why));
         }
         before.extend(phase.iter().filter(in_flow).map(|job| job.flow.id));
@@ -397,8 +397,8 @@ fn steady_apart(phase: &[Job]) -> Option<Fault> {
     };
     let is_done = is_one || phase.iter().enumerate().all(is_group);
     (!is_done).then(|| {
-        let why = "of jobs side by side it is done where all have the same, and group_reporting; \
-                   put stonewall into the others";
+        let why = "of jobs side by side it is done where all have the same, and group_reporting. \
+                   Put stonewall into the others";
         refused(given, why)
     })
 }

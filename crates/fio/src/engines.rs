@@ -100,7 +100,7 @@ pub(crate) fn engine(text: &str) -> Result<FioEngine, String> {
             names()
         ));
     }
-    Err(format!("fio has no engine {text:?}; here are {}", names()))
+    Err(format!("fio has no engine {text:?}. Here are {}", names()))
 }
 
 fn names() -> String {

@@ -186,7 +186,7 @@ impl RangeSteps {
                 "wait_before" => steps.waits_before = true,
                 "write" => steps.writes = true,
                 "wait_after" => steps.waits_after = true,
-                other => return Err(format!("{other:?} is no step; {FORM}")),
+                other => return Err(format!("{other:?} is no step. {FORM}")),
             }
         }
         Ok((steps, count))

@@ -65,7 +65,7 @@ const SHORT_SECONDS: f64 = 30.0;
 fn unlimited_by_time(job: &Job) -> Option<String> {
     let is_cut = job.limits.runtime > Duration::ZERO && !job.limits.is_time_based;
     is_cut.then(|| {
-        "runtime without time_based: the job ends when its size is done, however early; add \
+        "runtime without time_based: the job ends when its size is done, however early. Add \
          time_based to run for the whole time"
             .into()
     })
@@ -75,7 +75,7 @@ fn short(job: &Job) -> Option<String> {
     let seconds = job.limits.runtime.as_secs_f64();
     (seconds > 0.0 && seconds <= SHORT_SECONDS).then(|| {
         format!(
-            "runtime of {}: too short to see cleaning, throttling or a cache that fills; use \
+            "runtime of {}: too short to see cleaning, throttling or a cache that fills. Use \
              runtime=2m or more",
             job.limits.runtime
         )
@@ -87,7 +87,7 @@ fn one_name_for_copies(job: &Job) -> Option<String> {
     (is_one && job.copies > 1).then(|| {
         format!(
             "filename_format without $jobnum: as in fio, the first of {} copies uses the \
-             files, and the others do nothing; add $jobnum for files of their own, or \
+             files, and the others do nothing. Add $jobnum for files of their own, or \
              filename to share them",
             job.copies
         )
@@ -97,7 +97,7 @@ fn one_name_for_copies(job: &Job) -> Option<String> {
 fn no_ramp(job: &Job) -> Option<String> {
     let is_timed = job.limits.is_time_based && job.limits.ramp == Duration::ZERO;
     is_timed.then(|| {
-        "no ramp_time: the start counts as well, as in fio; add ramp_time=5 to leave it out".into()
+        "no ramp_time: the start counts as well, as in fio. Add ramp_time=5 to leave it out".into()
     })
 }
 
@@ -117,10 +117,10 @@ fn buffered_reads(job: &Job, facts: &MachineFacts) -> Option<String> {
         _ => false,
     };
     Some(match fits {
-        true => "buffered reads of less than memory holds: they measure the page cache; add \
+        true => "buffered reads of less than memory holds: they measure the page cache. Add \
                  direct=1"
             .into(),
-        false => "buffered reads: the page cache takes part; add direct=1".into(),
+        false => "buffered reads: the page cache takes part. Add direct=1".into(),
     })
 }
 
@@ -128,7 +128,7 @@ fn unsynced(job: &Job) -> Option<String> {
     let syncs = job.syncs.period() > 0 || job.syncs.at_end || job.syncs.each.is_some();
     let is_unsynced = is_cached(job) && job.pattern.directions.writes() && !syncs;
     is_unsynced.then(|| {
-        "buffered writes that are never synced: they measure memory; add direct=1 or end_fsync=1"
+        "buffered writes that are never synced: they measure memory. Add direct=1 or end_fsync=1"
             .into()
     })
 }
@@ -136,7 +136,7 @@ fn unsynced(job: &Job) -> Option<String> {
 fn depth_in_vain(job: &Job) -> Option<String> {
     (job.engine.kind == EngineKind::Synchronous && job.depth > 1).then(|| {
         format!(
-            "iodepth={} with the engine {}: it has one request at a time; use ioengine=libaio or \
+            "iodepth={} with the engine {}: it has one request at a time. Use ioengine=libaio or \
              io_uring",
             job.depth, job.engine.name
         )
@@ -145,8 +145,8 @@ fn depth_in_vain(job: &Job) -> Option<String> {
 
 fn submission_blocks(job: &Job) -> Option<String> {
     (job.engine.name == "libaio" && is_cached(job)).then(|| {
-        "libaio without direct=1: in fio submission blocks and the depth is not reached; here the \
-         depth is kept; add direct=1"
+        "libaio without direct=1: in fio submission blocks and the depth is not reached. Here the \
+         depth is kept. Add direct=1"
             .into()
     })
 }
@@ -154,7 +154,7 @@ fn submission_blocks(job: &Job) -> Option<String> {
 fn rated(job: &Job) -> Option<String> {
     job.pace.rates.iter().any(Option::is_some).then(|| {
         "a rate: lat counts from when a request was sent, as in fio, and hides what a stall kept \
-         waiting; latency_from_due_ns in the JSON shows it"
+         waiting. The JSON has it in latency_from_due_ns"
             .into()
     })
 }
@@ -166,7 +166,7 @@ fn no_range(job: &Job) -> Option<String> {
     let (first, second) = pair_of_sizes(text)?;
     Some(format!(
         "bs={text} is no range: as in fio, reads have {first} and writes and trims {second}, and \
-         nothing lies between; write bsrange={text} for a range"
+         nothing lies between. Write bsrange={text} for a range"
     ))
 }
 
@@ -186,7 +186,7 @@ fn cut_sizes(job: &Job) -> Option<String> {
     })?;
     Some(format!(
         "bssplit={text}: as in fio, sizes are cut to multiples of the smallest, and none has \
-         {cut} bytes; add the missing part as a size of its own, or use multiples"
+         {cut} bytes. Add the missing part as a size of its own, or use multiples"
     ))
 }
 
@@ -202,14 +202,14 @@ fn ended_early(job: &Job) -> Option<String> {
     let is_timed = job.is_timed();
     (is_mapped && is_mixed && !is_timed).then(|| {
         "other block sizes for reads than for writes: as in fio the job ends early, when its map \
-         of blocks has no place for the larger ones; add norandommap to move all of size"
+         of blocks has no place for the larger ones. Add norandommap to move all of size"
             .into()
     })
 }
 
 fn only_made(job: &Job) -> Option<String> {
     job.only_creates.then(|| {
-        "create_only: no I/O is done, and files of ours are removed at the end; a run lays out \
+        "create_only: no I/O is done, and files of ours are removed at the end. A run lays out \
          what it reads without it"
             .into()
     })
@@ -228,7 +228,7 @@ fn several_names(job: &Job) -> Option<String> {
     (count > 1).then(|| {
         format!(
             "filename is given {count} times, [global] included: as in fio the job uses all of \
-             them, {}, and size is divided among them; give it once",
+             them, {}, and size is divided among them. Give it once",
             job.files.names.join(", ")
         )
     })
@@ -242,7 +242,7 @@ fn absolute_below_directory(job: &Job) -> Option<String> {
     };
     let name = filenames(job).find(|name| is_moved(name))?;
     Some(format!(
-        "filename={name} with directory: as in fio the file is {}; leave directory out",
+        "filename={name} with directory: as in fio the file is {}. Leave directory out",
         job.files.names.iter().find(|it| it.ends_with(name))?
     ))
 }
@@ -257,7 +257,7 @@ fn device_written(job: &Job) -> Option<Lint> {
     changes.then(|| Lint {
         place: job.place.clone(),
         text: format!(
-            "[{}] writes to {device}: everything on it is lost; it needs --overwrite",
+            "[{}] writes to {device}: everything on it is lost. It needs --overwrite",
             job.name
         ),
     })

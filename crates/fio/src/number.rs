@@ -143,8 +143,8 @@ fn scaled(number: u64, suffix: &str, base: KbBase) -> Result<u64, String> {
     let lower = suffix.to_ascii_lowercase();
     if lower.starts_with('.') {
         return Err(
-            "fio has no fractions and takes only what stands before the dot; \
-                    use the next smaller unit"
+            "fio has no fractions and takes only what stands before the dot. \
+                    Use the next smaller unit"
                 .into(),
         );
     }
@@ -171,7 +171,7 @@ fn scaled(number: u64, suffix: &str, base: KbBase) -> Result<u64, String> {
 }
 
 fn unknown_suffix(suffix: &str) -> String {
-    format!("fio does not know the suffix {suffix:?} and leaves it out; use k, m, g, t or p")
+    format!("fio does not know the suffix {suffix:?} and leaves it out. Use k, m, g, t or p")
 }
 
 fn nanos(number: u64, suffix: &str, unit: TimeUnit) -> Result<u64, String> {
@@ -189,7 +189,7 @@ fn nanos(number: u64, suffix: &str, unit: TimeUnit) -> Result<u64, String> {
         "d" => 86_400 * SECOND,
         other => {
             return Err(format!(
-                "fio reads the suffix {other:?} as microseconds; use us, ms, s, m, h or d"
+                "fio reads the suffix {other:?} as microseconds. Use us, ms, s, m, h or d"
             ));
         }
     };

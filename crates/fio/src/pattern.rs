@@ -194,7 +194,7 @@ impl Distribution {
         match word {
             "random" => Ok(Self::Uniform),
             "zipf" => match value(1.1)? {
-                1.0 => Err("zipf: fio refuses an exponent of exactly 1; write 0.99 or 1.01".into()),
+                1.0 => Err("zipf: fio refuses an exponent of exactly 1. Write 0.99 or 1.01".into()),
                 theta => Self::zipf(theta),
             },
             "pareto" => Self::pareto(value(0.2)?),

@@ -93,7 +93,7 @@ pub fn read_job_file(name: &str, text: &str, around: &mut dyn Surroundings) -> J
         sort(&mut section.given);
         if section.is_global && section.name != "global" {
             let message = format!(
-                "fio takes [{}] for global options, as it begins with \"global\"; rename it, or \
+                "fio takes [{}] for global options, as it begins with \"global\". Rename it, or \
                  write [global]",
                 section.name
             );
@@ -181,7 +181,7 @@ impl JobFileReader<'_> {
         if self.file.sections.is_empty() {
             return self.fault(
                 place,
-                format!("{line} stands outside of a section; begin one with [name]"),
+                format!("{line} stands outside of a section. Begin one with [name]"),
             );
         }
         match given(line, place, self.around) {
@@ -216,7 +216,7 @@ pub(crate) fn given(
         None => (text.trim(), None),
     };
     let option = find_option(name).ok_or_else(|| match nearest(name) {
-        Some(near) => format!("fio has no option {name:?}; did you mean {near}?"),
+        Some(near) => format!("fio has no option {name:?}. Did you mean {near}?"),
         None => format!("fio has no option {name:?}"),
     })?;
     let mut unset = None;
@@ -293,7 +293,7 @@ fn computed(filled: String) -> Result<String, String> {
     let behind = filled.split_once('/').map_or("", |(_, behind)| behind);
     match behind.contains(['+', '-', '*', '/']) {
         true => Err(format!(
-            "{filled}: fio rounds down at each division; put one division last"
+            "{filled}: fio rounds down at each division. Put one division last"
         )),
         false => Ok(value.to_string()),
     }

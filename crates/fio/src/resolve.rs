@@ -86,7 +86,7 @@ impl Resolved {
             base = base_after(base, &given);
             if let Err(mut message) = set(&mut job, &given, base) {
                 if let Some(name) = &given.unset {
-                    message.push_str(&format!("; the environment variable {name} is not set"));
+                    message.push_str(&format!(". The environment variable {name} is not set"));
                 }
                 self.faults.push(Fault::new(&given.place, message));
             }
@@ -310,7 +310,7 @@ fn file_order(files: &mut JobFiles, value: &ResolvedValue<'_>) -> Result<(), Str
         "sequential" => FileOrder::Sequential,
         other => {
             return Err(format!(
-                "{other:?} is not supported; roundrobin, random and sequential are"
+                "{other:?} is not supported, but roundrobin, random and sequential are"
             ));
         }
     };
@@ -407,7 +407,7 @@ fn zones(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     let zones = &mut job.zones;
     match value.name {
         "zonemode" if value.text == "zbd" => {
-            return Err("zoned devices are not supported; strided is".into());
+            return Err("zoned devices are not supported, but strided is".into());
         }
         "zonemode" => zones.are_strided = value.text == "strided",
         "zonesize" => zones.bytes = value.size()?,
@@ -456,7 +456,7 @@ fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "ramp_time" => job.limits.ramp = seconds()?,
         "startdelay" => {
             if value.text.contains(['-', ',']) {
-                return Err("a range of delays is not supported; give one".into());
+                return Err("a range of delays is not supported. Give one".into());
             }
             job.limits.delay = seconds()?;
         }

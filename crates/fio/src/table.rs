@@ -14,25 +14,25 @@ const DONE: OptionSupport = Done("");
 const GONE: &str = "deprecated, and fio ends with an error, too: leave it out";
 const MEASURED: &str =
     "every I/O is timed anyway, by one clock that is checked against the system's";
-const FORM: &str = "it sets the form of a report; ours always holds all of it";
+const FORM: &str = "it sets the form of a report. Ours always holds all of it";
 const PLACING: &str = "workers are placed by the system, or with --cpus";
 const STREAMED: &str = "log lines are written at once, not buffered";
-const NO_LOG: &str = "every I/O is timed anyway; its log is not written";
+const NO_LOG: &str = "every I/O is timed anyway. Its log is not written";
 const FILETYPE: &str = "the file type is detected, not set";
 const EXITALL: &str =
     "all jobs of the phase end with the first of them, when their I/O under way is done";
-const EXIT_WHAT: &str = "those that run together; all where no later jobs would run";
+const EXIT_WHAT: &str = "those that run together, or all where no later jobs would run";
 const GO_ON: &str = "of all jobs or of none: failed operations are counted, whatever kind is named";
 const ERRORS: &str = "the first failed operation ends the run";
 const ONLY_MADE: &str =
-    "no I/O; the files are removed at the end of the run, and the next run lays out its own";
-const PRE_READ: &str = "before the job's phase; its files are not dropped from the page cache";
+    "no I/O. The files are removed at the end of the run, and the next run lays out its own";
+const PRE_READ: &str = "before the job's phase. Its files are not dropped from the page cache";
 const NO_LIST: &str =
-    "no list of errors is kept; continue_on_error=all counts and goes on with any";
+    "no list of errors is kept, and continue_on_error=all counts and goes on with any";
 const ALL_OPEN: &str = "files stay open for the whole of a run here";
 const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
-const FILLED: &str =
-    "by writes in order of a new file, up to the reserve of free space; devices to their end";
+const FILLED: &str = "by writes in order of a new file, up to the reserve of free space, and of \
+     devices to their end";
 const SEQUENCER: &str = "separate offset sequences are not supported";
 const REFILLED: &str = "the depth is filled again when that number is done, or left";
 const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requests overlap";
@@ -45,57 +45,57 @@ const NO_NETWORK: &str = "it separates jobs of several hosts, and there is one h
 const NO_SPIN: &str = "a pause lasts as long, and takes no processor time";
 const SEQ_RAND: &str = "of jobs that are all in order, or all at random";
 const GROUPED: &str =
-    "a job without it is a row of its own; fio adds it to the row of a later job that has it";
+    "a job without it is a row of its own, and fio adds it to the row of a later job that has it";
 const SYNCS: &str =
-    "this flush is not supported; fsync, fdatasync, sync_file_range, sync and end_fsync are";
+    "this flush is not supported, but fsync, fdatasync, sync_file_range, sync and end_fsync are";
 const HEADERS: &str = "by our own header in each sector, with CRC-32C, whatever the method";
 const EACH_SECTOR: &str = "each sector has its own header, at its beginning";
 const AT_THE_END: &str = "what was written is read back when its jobs are done, not in between";
 const IN_MEMORY: &str = "what was written is kept as it happens, and nothing is drawn anew";
 const READ_IT: &str = "make it rw=read, which verifies what was written before";
-const BEHIND: &str = "behind each header, to its sector's end; texts, numbers and files";
-const NO_DUMP: &str = "a finding tells offset, expected and found; no file is written";
+const BEHIND: &str = "behind each header, to its sector's end. Texts, numbers and files";
+const NO_DUMP: &str = "a finding tells offset, expected and found. No file is written";
 const READERS_JUDGE: &str = "reads are verified where they are read";
-const TRIM: &str = "this trim option is not supported; rw=trim and rw=trimwrite are";
-const LOGGED: &str = "version 3, one job a file; seekstone replay reads it";
-const ZONES: &str = "zoned devices are not supported; zonemode=strided is";
+const TRIM: &str = "this trim option is not supported, but rw=trim and rw=trimwrite are";
+const LOGGED: &str = "version 3, one job a file, as `seekstone replay` reads it";
+const ZONES: &str = "zoned devices are not supported, but zonemode=strided is";
 const STRIDED: &str = "strided, of one file, in blocks of one size";
 const ENDS_BELOW: &str = "the job ends with error 5 when it is below that rate over rate_cycle";
 const IN_FLOW: &str = "of jobs that run together: each request takes a token, as in fio";
 const NOT_ATOMIC: &str =
-    "no write asks the kernel for RWF_ATOMIC here; leave it out to write as usual";
+    "no write asks the kernel for RWF_ATOMIC here. Leave it out to write as usual";
 const REPLAYED: &str =
-    "version 2 or 3, at its own pace; seekstone replay takes more, and larger ones";
+    "version 2 or 3, at its own pace. `seekstone replay` takes more, and larger ones";
 const MERGED: &str = "seekstone replay runs traces of blktrace";
 const REPLAYED_WHOLE: &str = "a log is read before any job starts";
 const REPLAYED_OTHERWISE: &str =
-    "a log is replayed as it is; seekstone replay has --scale and --fit";
+    "a log is replayed unchanged. `seekstone replay` has --scale and --fit";
 const PLACEMENT: &str = "data placement is not supported";
-const PACE: &str = "this pacing is not supported; rate, rate_iops and thinktime are";
+const PACE: &str = "this pacing is not supported, but rate, rate_iops and thinktime are";
 const TARGETS: &str = "seekstone curve TARGET --level 5ms@p99.9 finds the load at a latency";
-const NO_LIMIT: &str = "no job ends at one latency; --goal 'JOB.p99 <= 10ms' judges them all";
-const ARRIVALS: &str = "gaps are exact to the nanosecond; those of fio are cut to microseconds";
-const STEADY: &str = "of jobs that are one row of the report; by fio's rule, on exact rates";
+const NO_LIMIT: &str = "no job ends at one latency. --goal 'JOB.p99 <= 10ms' judges them all";
+const ARRIVALS: &str = "gaps are exact to the nanosecond. Those of fio are cut to microseconds";
+const STEADY: &str = "of jobs that are one row of the report. By fio's rule, on exact rates";
 const SYSTEM: &str = "jobs start no programs and change no system settings";
 const ORDER: &str = "where the job waits for all jobs that run at the same time";
 const LOCKS: &str = "locks between jobs are not supported";
 const TOGETHER: &str = "what is ready enters the kernel together, whatever the number";
-const AT_MOST: &str = "it is an upper bound; completions are reaped together here too";
+const AT_MOST: &str = "it is an upper bound. Completions are reaped together here too";
 const NO_MAP: &str = "addresses without repeats come from a permutation that needs no map";
 const ONE_NAME: &str = "copies that it gives no file of their own do nothing, as in fio";
 const GENERATOR: &str =
-    "lfsr reaches each block of one size once, also with norandommap; random numbers are ours";
+    "lfsr reaches each block of one size once, also with norandommap. Random numbers are ours";
 const LAID_OUT: &str =
     "files are laid out whole, one after the other, and synced before any job starts";
 const BUFFERS: &str = "buffers are ours: aligned, in huge pages where the system has them";
 const WITHOUT_TRIM: &str = "it needs trim_percentage, which is refused by itself";
 const WITHOUT_TRACE: &str = "it needs merge_blktrace_file, which is refused by itself";
-const SCHEDULER: &str = "the scheduler of a device is the system's; set it before the run";
+const SCHEDULER: &str = "the scheduler of a device is the system's. Set it before the run";
 const WITHOUT_ENGINE: &str = "it needs an engine or a placement that is refused by itself";
 const WITHOUT_TARGET: &str = "it needs latency_target, which is refused by itself";
 const AS_SYNCED: &str =
-    "dsync writes as with O_DSYNC; else an fsync follows each write, and both count as one";
-const OURS_GO: &str = "files that this run laid out are removed at its end; others never are";
+    "dsync writes as with O_DSYNC. Otherwise an fsync follows each write, and both count as one";
+const OURS_GO: &str = "files that this run laid out are removed at its end. Others never are";
 const NO_PROCESS: &str =
     "a job is neither a process nor a thread here: a few workers drive all clients";
 const EXACT: &str = "the share is kept exactly, not on average";
@@ -169,8 +169,8 @@ pub const GENERIC: &[FioOption] = &[
     row("bssplit", "", Text, DONE),
     row("bs_unaligned", "blocksize_unaligned", Flag, Refused(ADDRESSES)),
     row("bs_is_seq_rand", "", Bool, Done(SEQ_RAND)),
-    row("randrepeat", "", Bool, NoEffect("random numbers come from the run's seed; set --seed")),
-    row("randseed", "", Text, NoEffect("random numbers come from the run's seed; set --seed")),
+    row("randrepeat", "", Bool, NoEffect("random numbers come from the run's seed. Set --seed")),
+    row("randseed", "", Text, NoEffect("random numbers come from the run's seed. Set --seed")),
     row("norandommap", "", Flag, DONE),
     row("softrandommap", "", Bool, NoEffect(NO_MAP)),
     row("sprandom", "", Bool, Refused(ADDRESSES)),
@@ -385,7 +385,7 @@ pub const GENERIC: &[FioOption] = &[
     row("steadystate_duration", "ss_dur", Seconds, DONE),
     row("steadystate_ramp_time", "ss_ramp", Seconds, DONE),
     row("steadystate_check_interval", "ss_interval", Seconds, DONE),
-    row("allrandrepeat", "", Bool, NoEffect("random numbers come from the run's seed; set --seed")),
+    row("allrandrepeat", "", Bool, NoEffect("random numbers come from the run's seed. Set --seed")),
     row("log_max_value", "", Bool, DONE),
     row("log_unix_epoch", "", Bool, DONE),
 ];

@@ -6,7 +6,7 @@ use crate::option::ValueKind::{Bool, Flag, Int, OneOf, Text};
 use crate::table::row;
 
 const HANDOVER: &str = "how requests are handed over is ours: --driver and --poll choose";
-const PRIORITIES: &str = "of files and devices, by io_uring; times by priority stand under prios";
+const PRIORITIES: &str = "of files and devices, by io_uring. Times by priority stand under prios";
 const MANY: i64 = i64::MAX;
 
 /// In the order of the engines.

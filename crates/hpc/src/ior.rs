@@ -166,7 +166,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::value(
         "-N",
         "numTasks",
-        Differs("at least one a rank; without a launcher, threads"),
+        Differs("at least one a rank. Without a launcher, threads"),
         |to, it| {
             put(
                 &mut to.tasks,

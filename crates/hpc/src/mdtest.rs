@@ -74,7 +74,7 @@ impl Default for MdtestCommand {
     }
 }
 
-const SOME_RANKS: &str = "all ranks take part; start as many as are to, with `mpirun -n N`";
+const SOME_RANKS: &str = "all ranks take part. Start as many as are to, with `mpirun -n N`";
 
 /// mdtest's options, by letter.
 pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
@@ -82,8 +82,8 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
     HpcOption::value("-b", "", Same, |to, it| {
         put(&mut to.branching, number(it, 1))
     }),
-    HpcOption::refused("-B", "", "ranks begin each phase together; leave it out"),
-    HpcOption::refused("-c", "", "each rank makes its own files; leave it out"),
+    HpcOption::refused("-B", "", "ranks begin each phase together. Leave it out"),
+    HpcOption::refused("-c", "", "each rank makes its own files. Leave it out"),
     HpcOption::flag(
         "-C",
         "",
@@ -93,13 +93,13 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
     HpcOption::value(
         "-d",
         "",
-        Differs("one directory; a work directory is made within it, and removed at the end"),
+        Differs("one directory. A work directory is made within it, and removed at the end"),
         |to, it| match it.contains('@') {
             true => Err(format!("{it}: name one directory")),
             false => put(&mut to.directory, Ok(it.to_owned())),
         },
     ),
-    HpcOption::refused("-D", "", "directories are not tested; use -F"),
+    HpcOption::refused("-D", "", "directories are not tested. Use -F"),
     HpcOption::value(
         "-e",
         "",
@@ -136,7 +136,7 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
         Differs("in the last level, as with -L"),
         |to, it| put(&mut to.per_directory, size(it)),
     ),
-    HpcOption::refused("-k", "", "files are made by open(); leave it out"),
+    HpcOption::refused("-k", "", "files are made by open(). Leave it out"),
     HpcOption::refused_value("-l", "", SOME_RANKS),
     HpcOption::flag(
         "-L",
@@ -157,7 +157,7 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
     HpcOption::refused_value(
         "-p",
         "",
-        "iterations follow each other at once; use one command each, with a sleep in between",
+        "iterations follow each other at once. Use one command each, with a sleep in between",
     ),
     HpcOption::flag("-P", "", Same, |to, _| put(&mut to.shows_times, Ok(true))),
     HpcOption::flag("-r", "", Differs("with -C only"), |to, _| {
@@ -211,7 +211,7 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
     HpcOption::flag(
         "-y",
         "",
-        Differs("directories are synced, too; in memory (tmpfs) nothing is"),
+        Differs("directories are synced, too. In memory (tmpfs) nothing is"),
         |to, _| put(&mut to.syncs, Ok(true)),
     ),
     HpcOption::refused("-Y", "", "use -y, which syncs every file and directory"),
@@ -245,7 +245,7 @@ impl MdtestCommand {
             let all = leaves.and_then(|leaves| leaves.checked_mul(it.per_directory));
             it.items = all.ok_or("-I: too many files for this tree")?;
         } else if it.per_directory > 0 {
-            return Err("-n and -I: use one of them; files are dealt to the last level".into());
+            return Err("-n and -I: use one of them. Files are dealt to the last level".into());
         }
         let problem = if !it.files_only {
             "directories are no items here: add -F"
@@ -254,11 +254,11 @@ impl MdtestCommand {
         } else if it.items == 0 {
             "-n: how many files does each rank make?"
         } else if it.depth > 0 && !it.leaves_only {
-            "-z: files lie in the last level of directories only; add -L"
+            "-z: files lie in the last level of directories only. Add -L"
         } else if it.depth > 0 && !it.has_own_directories {
-            "-z: each rank has a tree of its own; add -u"
+            "-z: each rank has a tree of its own. Add -u"
         } else if it.read_bytes.is_some_and(|bytes| bytes != it.bytes) {
-            "-e: files are read whole; use as many bytes as -w"
+            "-e: files are read whole. Use as many bytes as -w"
         } else {
             return Ok(command);
         };

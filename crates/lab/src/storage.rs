@@ -48,7 +48,7 @@ use self::place::TargetLocation;
 use self::reserve::{ReserveWatch, available};
 pub use self::several::{FileToMake, WantedFile};
 pub(crate) use self::verified::read_written;
-pub use self::verified::{ReadBack, wrong_data};
+pub use self::verified::{ReadBackPiece, wrong_data};
 use crate::coordinator::{Alone, TrialCoordinator};
 use crate::deal::share_of;
 use crate::kept::StatelessTrials;

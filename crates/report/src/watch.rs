@@ -106,11 +106,11 @@ pub fn watch_summary(target: &str, all: &WatchWindow, events: u64, elapsed: Dura
     let kinds: Vec<String> = ProbeKind::ALL.into_iter().filter_map(of).collect();
     let kinds = match kinds.is_empty() {
         true => "no probe was answered".to_owned(),
-        false => kinds.join("; "),
+        false => kinds.join(", "),
     };
     let slow = match events {
-        0 => "it was never slower than usual".to_owned(),
-        n => format!("it was slower than usual {}", format_counted(n, "time")),
+        0 => "It was never slower than usual".to_owned(),
+        n => format!("It was slower than usual {}", format_counted(n, "time")),
     };
     let mut text = format!(
         "{target} for {}: {kinds}. {slow}.",

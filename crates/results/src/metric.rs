@@ -57,8 +57,8 @@ metrics! {
     LATENCY = "latency" Seconds Lower
         ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal" "mail"]
         ["run" "trial" "ssd" "replay" "transactions" "fio"]
-        "mean response time, from when an operation was due to its end; of a transaction, from the \
-         end of the think time";
+        "mean response time, from when an operation was due to its end (for a transaction, from \
+         the end of the think time)";
     LATENCY_P50 = "latency-p50" Seconds Lower ["wal" "mail"] "median response time";
     LATENCY_P95 = "latency-p95" Seconds Lower ["wal" "mail"]
         "time that 95 % of the operations took at most";

@@ -293,7 +293,7 @@ pub struct RunArgs {
     /// 100 us ... that suit the storage].
     #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
-    /// Measure what an application needs instead (docs/profiles.md); repeatable. Exit codes as for
+    /// Measure what an application needs instead (docs/profiles.md) (repeatable). Exit codes as for
     /// --goal.
     #[arg(
         long = "profile", value_name = "NAME", value_parser = profile_choices(),

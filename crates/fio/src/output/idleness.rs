@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 /// How it was measured, where fio has threads of the lowest priority that count what they can do.
-const SOURCE: &str = "idle and iowait in /proc/stat; no unit work was done";
+const SOURCE: &str = "idle and iowait in /proc/stat. No unit work was done";
 
 /// Shares of the time in which processors had nothing to do, percent.
 #[derive(Clone, Debug, Default, PartialEq)]

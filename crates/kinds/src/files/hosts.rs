@@ -13,9 +13,9 @@ use units::format_count;
 use verify::FileFindings;
 
 use super::pass::KeptPass;
-use super::run::{FilesRequest, OpenedSubjects, with_left};
+use super::run::{FilesRequest, OpenedSubjects};
 use super::stonewall::walls_merged;
-use super::subject::TestedFileSystem;
+use super::subject::{TestedFileSystem, with_left};
 
 /// All hosts have opened their directory and can measure the same, or none goes on.
 ///

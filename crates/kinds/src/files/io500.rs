@@ -32,8 +32,8 @@ use sys::MonotonicClock;
 use units::{Bytes, Duration, Instant, TargetName};
 use workload::{BandwidthPhase, DirectoryUse, MetadataPhase, TransferOrder};
 
-use super::run::{FileWork, FilesRequest, FilesSession, MemoryDisk, with_left};
-use super::subject::TestedFileSystem;
+use super::run::{FileWork, FilesRequest, FilesSession, MemoryDisk};
+use super::subject::{TestedFileSystem, with_left};
 use crate::session::{self, MeasurementSession};
 use crate::stage::{RunPlan, Show, Stage};
 

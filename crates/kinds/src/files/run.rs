@@ -25,7 +25,9 @@ use workload::{
 use super::hosts::{agreed, words};
 use super::stonewall::Made;
 use super::stripes::LustreStripes;
-use super::subject::{TestedFileSystem, check_cache_drop, fitting, open_memory, open_target};
+use super::subject::{
+    TestedFileSystem, check_cache_drop, fitting, open_memory, open_target, with_left,
+};
 use crate::session::{self, MeasurementSession};
 use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
@@ -285,17 +287,6 @@ fn open(
         states,
         warnings,
     })
-}
-
-pub(super) fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
-    if left.is_empty() {
-        return error;
-    }
-    let texts: Vec<String> = left.into_iter().map(|warning| warning.text()).collect();
-    BenchError::LeftBehind {
-        error: Box::new(error),
-        left: texts.join("; "),
-    }
 }
 
 /// A memory disk beside a memory disk, or beside a model or a device, would say nothing.

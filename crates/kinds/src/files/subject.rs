@@ -510,3 +510,15 @@ pub fn check_cache_drop(drop: CacheDrop) -> Result<(), BenchError> {
          run it as root, or leave it out, and only the pages of the test's own files are dropped"
     )))
 }
+
+/// The error, with what could not be removed, too.
+pub(super) fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
+    if left.is_empty() {
+        return error;
+    }
+    let texts: Vec<String> = left.into_iter().map(|warning| warning.text()).collect();
+    BenchError::LeftBehind {
+        error: Box::new(error),
+        left: texts.join("; "),
+    }
+}

@@ -463,7 +463,7 @@ impl Planner<'_> {
         let shown = file.path.display();
         refused(
             job,
-            format!("{shown} holds {whole} bytes, and the job wants {end}; give a smaller size"),
+            format!("{shown} holds {whole} bytes, and the job wants {end}. Give a smaller size"),
         )
     }
 

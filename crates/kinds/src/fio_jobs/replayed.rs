@@ -95,7 +95,7 @@ impl Planner<'_> {
             Some(whole) if whole < file.needs => refused(
                 job,
                 format!(
-                    "{shown} holds {whole} bytes, and the log reaches to {}; name another with \
+                    "{shown} holds {whole} bytes, and the log reaches to {}. Name another with \
                      replay_redirect",
                     file.needs
                 ),

@@ -31,7 +31,7 @@ const MEMORY_PART: u64 = 2;
 
 /// A piece of a target that was read back and held against what was written.
 #[derive(Clone, Copy, Debug)]
-pub struct ReadBack {
+pub struct ReadBackPiece {
     /// The share of the target before it.
     pub share: f64,
     /// Its bytes.
@@ -142,7 +142,7 @@ impl StorageLaboratory {
         &self,
         (id, since): (TargetId, u64),
         ends_at_first: bool,
-        watch: &mut dyn FnMut(&ReadBack) -> bool,
+        watch: &mut dyn FnMut(&ReadBackPiece) -> bool,
     ) -> Result<u64, LaboratoryError> {
         let mut read = 0;
         let Some(headers) = &self.payload.headers else {
@@ -169,7 +169,7 @@ impl StorageLaboratory {
                 headers.note(found, len);
                 read += len;
                 let now = self.clock.now();
-                let goes_on = watch(&ReadBack {
+                let goes_on = watch(&ReadBackPiece {
                     share: at as f64 / size,
                     len,
                     new: ledger.bytes_written_after(since, stamp_id.0, at, len),

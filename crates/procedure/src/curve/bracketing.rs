@@ -173,7 +173,7 @@ impl LoadCurve {
     }
 
     /// How far apart the ends of a bracket should be. Of random arrivals at service times that vary
-    /// so much that no end is precise in its time, so far that their times differ by more than that.
+    /// so much that no end is precise in its time, so far that their times differ by more.
     fn gap_to_be_seen(&self, low: u32) -> u32 {
         let least = self.gap(low);
         let wanted = || {

@@ -119,7 +119,7 @@ pub fn in_full(command: Command) -> Command {
     command.mut_subcommands(in_full)
 }
 
-/// A command and those below it; `above` names the one that it belongs to, with a blank behind.
+/// A command and those below it. `above` names the one that it belongs to, with a blank behind.
 fn brief(command: Command, above: &str) -> Command {
     let path = format!("{above}{}", command.get_name());
     let options = command.get_arguments().filter(|arg| !arg.is_positional());

@@ -65,7 +65,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// How many ranks there are; 1 without a launcher.
+    /// How many ranks there are. 1 without a launcher.
     pub fn rank_count(&self) -> u32 {
         self.ranks.as_ref().map_or(1, |ranks| ranks.share().ranks)
     }

@@ -53,7 +53,7 @@ pub struct CompareArgs {
     /// Compare runs with this named set of archived runs (docs/compare.md).
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Add the runs to the baseline afterwards, unless a limit is exceeded or undecided; the
+    /// Add the runs to the baseline afterwards, unless a limit is exceeded or undecided. The
     /// baseline keeps the latest 100.
     #[arg(long, requires = "baseline")]
     pub update: bool,

@@ -113,7 +113,7 @@ pub struct FilesArgs {
     /// furthest one: at most `--files`, or `--file-size`.
     #[arg(long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall)]
     pub stonewall: Option<Duration>,
-    /// Lustre: stripes of each file, set with `lfs`; -1 for all [default: the directory's].
+    /// Lustre: stripes of each file, set with `lfs`. -1 for all [default: the directory's].
     #[arg(
         long, value_name = "N", requires = "workload", allow_negative_numbers = true,
         value_parser = within::<i32>(-1..=2_000)
@@ -160,7 +160,7 @@ pub struct FilesArgs {
     /// CPUs to pin the clients to, in turn, such as 0-3,8 [default: not pinned].
     #[arg(long, value_name = "LIST", value_parser = parse_processors)]
     pub cpus: Option<CpuList>,
-    /// Free space to leave; `0` lets the tests use all of it [default: the larger of
+    /// Free space to leave. `0` lets the tests use all of it [default: the larger of
     /// 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
@@ -178,7 +178,7 @@ impl FilesArgs {
         self.clients.unwrap_or_else(|| self.common.rank_count())
     }
 
-    /// Whether a client reads what another one made; a single task of IOR's or mdtest's reads its
+    /// Whether a client reads what another one made. A single task of IOR's or mdtest's reads its
     /// own.
     pub fn reorders(&self) -> bool {
         self.reorder && (self.hpc.is_none() || self.clients() > 1)

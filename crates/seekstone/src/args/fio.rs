@@ -40,7 +40,7 @@ pub struct FioArgs {
     /// Only the jobs of this name (repeatable).
     #[arg(long = "section", value_name = "NAME")]
     pub sections: Vec<String>,
-    /// Output formats: fio's report, its terse lines, or its JSON; several in a row.
+    /// Output formats: fio's report, its terse lines, or its JSON. Several in a row.
     #[arg(
         long,
         value_enum,
@@ -69,7 +69,7 @@ pub struct FioArgs {
     /// together, twice a second.
     #[arg(long)]
     pub bandwidth_log: bool,
-    /// Print an interim report at this interval; a bare number is in seconds.
+    /// Print an interim report at this interval. A bare number is in seconds.
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub status_interval: Option<Duration>,
     /// Show progress: on a terminal, always, or never.

@@ -69,7 +69,7 @@ impl<C: HpcOptions> Args for HpcArgs<C> {
         let reserve = Arg::new(RESERVE)
             .long(RESERVE)
             .value_name("BYTES")
-            .help("Free space to leave; 0 lets the files use all of it")
+            .help("Free space to leave. 0 lets the files use all of it")
             .value_parser(clap::value_parser!(Bytes));
         Common::augment_args(command)
             .args([reserve, words])
@@ -104,7 +104,7 @@ impl<C: HpcOptions> FromArgMatches for HpcArgs<C> {
 }
 
 impl HpcOptions for IorCommand {
-    const EXAMPLES: &'static str = "IOR's options; docs/hpc.md says which differ.\n\n\
+    const EXAMPLES: &'static str = "IOR's options. docs/hpc.md says which differ.\n\n\
 Examples:\n  \
 seekstone ior -t 2m -b 256m -F -o /data/file       a file each, 2 MiB a call\n  \
 seekstone ior -t 47008 -b 47008 -s 1000 -o /data/f one file of all ranks\n  \
@@ -161,7 +161,7 @@ mpirun -n 8 seekstone ior -t 1m -b 16g -F -C -e -i 3 -o /scratch/file --json run
 }
 
 impl HpcOptions for MdtestCommand {
-    const EXAMPLES: &'static str = "mdtest's options; docs/hpc.md says which differ.\n\n\
+    const EXAMPLES: &'static str = "mdtest's options. docs/hpc.md says which differ.\n\n\
 Examples:\n  \
 seekstone mdtest -F -n 10000 -u -d /data           a directory each, empty files\n  \
 seekstone mdtest -F -n 5000 -w 3901 -e 3901 -d /data\n  \

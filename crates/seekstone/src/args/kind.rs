@@ -19,7 +19,7 @@ use super::{Command, Common, FilePart, MeasureCommand, Seekstone};
 pub struct KindArgs {
     /// The kind.
     pub kind: &'static Kind,
-    /// What was given: each setting with its values; several are levels that are compared.
+    /// What was given: each setting with its values. Several are levels that are compared.
     pub settings: Vec<(&'static Setting, Vec<String>)>,
     /// What may be done to a file or device.
     pub permission: WritePermission,

@@ -43,7 +43,7 @@ pub fn parse_level(text: &str) -> Result<Duration, String> {
 pub struct LevelArg {
     /// The time.
     pub time: Duration,
-    /// The share of operations that may not take longer, 0 to 1; `None` for the mean.
+    /// The share of operations that may not take longer, 0 to 1. `None` for the mean.
     pub percentile: Option<f64>,
 }
 
@@ -177,7 +177,7 @@ pub fn parse_precision(text: &str) -> Result<f64, String> {
 pub struct TrialPrecision {
     /// The relative half-width.
     pub width: f64,
-    /// Of this percentile, 0 to 1; `None` for mean and rate.
+    /// Of this percentile, 0 to 1. `None` for mean and rate.
     pub percentile: Option<f64>,
 }
 

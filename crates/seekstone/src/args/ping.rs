@@ -15,14 +15,14 @@ percentile, and exits with 0, 1 or 2, or with 3 where nothing was answered.\n\n 
 seekstone ping /data -c 10\n  seekstone ping /data -c 20 -i 100ms --warn 10ms --crit 50ms"
 )]
 pub struct PingArgs {
-    /// Directory, file, block device or `sim:NAME`. Files and devices are only read; in a directory
+    /// Directory, file, block device or `sim:NAME`. Files and devices are only read. In a directory
     /// a file of 16 MiB is made and removed.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Stop after this many [default: at Ctrl-C, on a model and for Nagios after 10].
     #[arg(long, short, value_name = "N", value_parser = within::<u32>(1..=1_000_000_000))]
     pub count: Option<u32>,
-    /// Time from one to the next; 0 waits for the answer alone.
+    /// Time from one to the next. 0 waits for the answer alone.
     #[arg(long, short, value_name = "TIME", default_value = "1s", value_parser = parse_span)]
     pub interval: Duration,
     /// Write with fdatasync instead, to a file of its own in a directory.

@@ -19,24 +19,24 @@ seekstone watch /var/lib/postgresql --past 12h\n  \
 seekstone watch 'sim:nvme?stall=12s@every:6h' --for 24h"
 )]
 pub struct WatchArgs {
-    /// Directories, files, block devices or `sim:NAME`. Files and devices are only read; in a
+    /// Directories, files, block devices or `sim:NAME`. Files and devices are only read. In a
     /// directory a file of 16 MiB is made, read and synced.
     #[arg(value_name = "TARGET", required = true, value_parser = parse_target)]
     pub targets: Vec<TargetName>,
-    /// Mean time between probes; arrivals are random.
+    /// Mean time between probes. Arrivals are random.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_level)]
     pub every: Duration,
     /// How long to watch [default: until Ctrl-C, on a model for a day].
     #[arg(long = "for", value_name = "TIME", value_parser = parse_span)]
     pub length: Option<Duration>,
-    /// A level that each hour must keep, as in 'p99 <= 20ms'; decides the exit code.
+    /// A level that each hour must keep, as in 'p99 <= 20ms'. Decides the exit code.
     #[arg(long, value_name = "LEVEL")]
     pub level: Option<WatchLevel>,
-    /// Run a shell command when an event begins or ends, or a level is broken or kept again;
+    /// Run a shell command when an event begins or ends, or a level is broken or kept again.
     /// SEEKSTONE_WHAT says which, SEEKSTONE_EVENT has it as JSON.
     #[arg(long, value_name = "COMMAND")]
     pub exec: Option<String>,
-    /// Serve /metrics as OpenMetrics, and /healthz. A port is one on localhost; elsewhere the
+    /// Serve /metrics as OpenMetrics, and /healthz. A port is one on localhost. Elsewhere the
     /// printed URL holds a token.
     #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     pub listen: Option<SocketAddr>,
@@ -49,7 +49,7 @@ pub struct WatchArgs {
         conflicts_with_all = ["every", "length", "level", "exec", "listen", "no_save", "seed"]
     )]
     pub past: Option<Duration>,
-    /// Bytes that windows of a target may take in the archive; older minutes become hours.
+    /// Bytes that windows of a target may take in the archive. Older minutes become hours.
     #[arg(long, value_name = "BYTES", default_value = "20MB", value_parser = parse_size)]
     pub keep: Bytes,
     /// Seed of arrivals and addresses.

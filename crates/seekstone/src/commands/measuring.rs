@@ -69,7 +69,7 @@ pub struct CommandOutline<'a> {
 
 /// It times one simulated device, whatever host does so.
 const OF_ONE_HOST: &str = "positioning";
-const NO_PICTURE: &str = "there is no load curve to draw; --html has the charts of every run";
+const NO_PICTURE: &str = "there is no load curve to draw. --html has the charts of every run";
 
 impl<'a> CommandOutline<'a> {
     /// A measurement of these targets, without a load curve, whose rows may have any name.

@@ -57,7 +57,7 @@ fn a_level_that_is_kept_or_open_has_its_exit_code() {
     let level = ["--level", "p99 <= 1ms", "--no-save"];
     let args = [&["watch", "sim:nvme", "--for", "2h"][..], &level].concat();
     let told = scratch.check(&args, 0, "was kept in every hour").stdout;
-    assert!(told.contains("it was never slower than usual"), "{told}");
+    assert!(told.contains("It was never slower than usual"), "{told}");
     let args = [&["watch", "sim:nvme", "--for", "10min"][..], &level].concat();
     scratch.check(&args, 5, "Too few probes");
 }

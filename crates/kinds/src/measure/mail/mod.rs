@@ -47,7 +47,7 @@ pub const KIND: Kind = Kind {
             "median",
             MEDIAN,
             "4KiB",
-            "size that half of the messages are below; sizes are log-normal",
+            "size that half of the messages are below. Sizes are log-normal",
         ),
         Setting::or("largest", LARGEST, "1MiB", "larger messages are cut"),
         Setting::or(
@@ -65,8 +65,8 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "think",
             THINK,
-            "mean time from an operation to the session's next, negative exponential; none when \
-             not given",
+            "mean time from an operation to the session's next, negative exponential (default: \
+             none)",
         ),
         Setting::or(
             "size",
@@ -77,7 +77,7 @@ pub const KIND: Kind = Kind {
         Setting::flag(
             "direct",
             false,
-            "whether the page cache is bypassed; messages are then whole blocks of 4 KiB",
+            "whether the page cache is bypassed. Messages are then whole blocks of 4 KiB",
         ),
         Setting::or("time", TIME, "2s", "how long each replicate takes"),
         ERRORS,
