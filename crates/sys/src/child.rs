@@ -181,7 +181,12 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::print_stderr, reason = "what is not shown is named")]
     fn what_a_child_and_its_children_read_is_counted() {
+        if ended("cat").reads.is_none() {
+            eprintln!("skipped: the kernel shows only root what an ended process has read");
+            return;
+        }
         let read = |script: &str| ended(script).reads.expect("/proc").bytes.as_u64();
         let nothing = read("cat");
         let program = "head -c 3000000 /dev/zero > /dev/null; true";

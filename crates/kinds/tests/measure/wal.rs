@@ -72,6 +72,7 @@ fn a_disk_turns_once_for_each_commit() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "what is not shown is named")]
 fn every_way_of_syncing_works_on_files() {
     let (_directory, place) = place();
     for sync in ["fdatasync", "fsync", "dsync", "linked"] {
