@@ -4,6 +4,7 @@
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
+use clap::builder::Resettable;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use drivers::ReadCompare;
@@ -12,7 +13,7 @@ use procedure::FileItem;
 use units::{Bytes, TargetName};
 use workload::{BandwidthPhase, MetadataPhase, TransferOrder};
 
-use super::{Common, FilesArgs, HpcFiles, LayoutChoice, WorkloadChoice};
+use super::{BY_ENDING, Common, FilesArgs, HpcFiles, LayoutChoice, WorkloadChoice};
 use crate::commands::files::NO_MEMORY;
 
 /// The argument that holds the words of the other program.
@@ -71,7 +72,13 @@ impl<C: HpcOptions> Args for HpcArgs<C> {
             .value_name("BYTES")
             .help("Free space to leave. 0 lets the files use all of it")
             .value_parser(clap::value_parser!(Bytes));
+        // Letters are the program's: `-o` has no long name, and is hidden.
+        let without_letter = |arg: Arg| match arg.get_id() == BY_ENDING {
+            true => arg.hide(true),
+            false => arg.short(Resettable::Reset),
+        };
         Common::augment_args(command)
+            .mut_args(without_letter)
             .args([reserve, words])
             .after_help(C::EXAMPLES)
     }

@@ -6,6 +6,7 @@ use fleet::{Launch, LaunchError, Pods, SlurmBatch};
 use units::TargetName;
 
 use crate::args::{self, Command, LaunchArgs, ManifestArgs, MeasureCommand, Seekstone, SlurmArgs};
+use crate::commands::hpc::with_options_apart;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -58,8 +59,10 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, Vec<TargetName>), UsageError> {
         time: args.time,
         command: args.command.clone(),
     };
+    let definition = args::definition();
     let words = std::iter::once("seekstone").chain(args.command.iter().map(String::as_str));
-    let read = args::definition().try_get_matches_from(words);
+    let words = with_options_apart(words.map(Into::into).collect(), &definition);
+    let read = definition.try_get_matches_from(words);
     let read = read.and_then(|matches| args::typed(&matches));
     let Seekstone { command, .. } = read.map_err(|error| {
         let text = error.to_string();
