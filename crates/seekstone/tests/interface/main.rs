@@ -25,6 +25,7 @@ mod serve;
 mod signals;
 mod simulations;
 mod systems;
+mod watch_recipes;
 mod written;
 
 #[path = "../support/mod.rs"]
