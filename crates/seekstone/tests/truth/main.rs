@@ -15,6 +15,7 @@ mod rows;
 mod time;
 mod traps;
 mod warm_up;
+mod watch;
 
 #[path = "../support/mod.rs"]
 mod support;
