@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::RangeBounds;
 
 use clap::builder::RangedI64ValueParser;
-use units::{Bytes, Duration, Rate, TargetName, UnnamedTarget, exact_percent};
+use stats::samples_for;
+use units::{Bytes, Duration, Rate, TargetName, UnnamedTarget, exact_percent, format_count};
 
 use lab::workers::SLICE;
 
@@ -164,6 +165,21 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 pub fn parse_precision(text: &str) -> Result<f64, String> {
+    if let Ok(TrialPrecision {
+        width,
+        percentile: Some(share),
+    }) = parse_trial_precision(text)
+    {
+        return Err(format!(
+            "only a trial measures a percentile to a precision: use `seekstone trial TARGET \
+             --precision {text}`, which takes about {} independent operations",
+            format_count(samples_for(share, width))
+        ));
+    }
+    width(text)
+}
+
+fn width(text: &str) -> Result<f64, String> {
     let share = units::parse_percent(text).map_err(|error| error.to_string())?;
     if (0.001..=0.5).contains(&share) {
         Ok(share)
@@ -204,7 +220,7 @@ pub fn parse_trial_precision(text: &str) -> Result<TrialPrecision, String> {
         })
     });
     Ok(TrialPrecision {
-        width: parse_precision(width)?,
+        width: self::width(width)?,
         percentile: percentile.transpose()?,
     })
 }

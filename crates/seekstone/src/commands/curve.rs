@@ -17,6 +17,10 @@ use crate::exit::UsageError;
 /// The most sources of random arrivals, each of which offers 1/32 of what one client does that
 /// never thinks.
 const SOURCES_MAX: u32 = 1 << 16;
+/// A point that is cited lasts so long, however soon it is precise: it shows what comes in 10 s ...
+const POINT_LEAST: Duration = Duration::from_secs(30);
+/// ... or this part of a smaller budget; at three levels there are seven of them.
+const POINT_PART: f64 = 0.05;
 
 impl MeasuringCommand for CurveArgs {
     fn outline(&self) -> CommandOutline<'_> {
@@ -63,7 +67,7 @@ impl MeasuringCommand for CurveArgs {
             warm_up: self.warm_up,
             scout_min: budget.mul_f64(0.004).min(Duration::from_secs(1)),
             scout_max: budget.mul_f64(0.06),
-            final_min: budget.mul_f64(0.02).min(Duration::from_secs(5)),
+            final_min: budget.mul_f64(POINT_PART).min(POINT_LEAST),
             final_max: budget.mul_f64(0.25),
             budget: Some(budget),
             ..CurveOptions::default()

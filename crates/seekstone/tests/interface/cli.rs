@@ -74,6 +74,15 @@ fn wrong_units_and_values_are_wrong_usage() {
             &["trial", "--precision", "10%@p98"],
             "\"p98\" must be one of p50, p95, p99, p99.9, p99.99, as in 10%@p99",
         ),
+        (
+            &["curve", "--precision", "10%@p99.9"],
+            "only a trial measures a percentile to a precision: use `seekstone trial TARGET \
+             --precision 10%@p99.9`, which takes about 50,000 independent operations",
+        ),
+        (
+            &["run", "--precision", "10%@p99.9"],
+            "an option of other commands: trial",
+        ),
         (&["trial", "--rate", "0/s"], "must be above zero"),
         (
             &["trial", "--rate", "2000000k/s"],

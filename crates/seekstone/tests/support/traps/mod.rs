@@ -26,6 +26,8 @@ pub enum TrapCommand {
     Run,
     /// The highest load.
     Curve,
+    /// The same in the load curve of a check-up.
+    RunCurve,
     /// The ratio of its mean latency to that of a steady server of 1 ms.
     Compare,
 }
@@ -36,6 +38,7 @@ impl TrapCommand {
             Self::Trial => "trial",
             Self::Run => "run",
             Self::Curve => "curve",
+            Self::RunCurve => "run, its curve",
             Self::Compare => "compare",
         }
     }
@@ -47,7 +50,7 @@ impl TrapCommand {
                 .into_iter()
                 .chain(load)
                 .collect(),
-            Self::Run => vec!["run", trap.target],
+            Self::Run | Self::RunCurve => vec!["run", trap.target],
             Self::Curve => vec!["curve", trap.target, "--budget", "10min"],
             Self::Compare => {
                 let more = ["--set", "duration=20s", "--repeat", "5"];
@@ -64,14 +67,14 @@ impl TrapCommand {
         match self {
             Self::Trial => trap.load_mean_ms,
             Self::Run | Self::Compare => trap.mean_ms,
-            Self::Curve => trap.mean_ms.map(|mean| 1e3 / mean),
+            Self::Curve | Self::RunCurve => trap.mean_ms.map(|mean| 1e3 / mean),
         }
     }
 
     const fn unit(self) -> &'static str {
         match self {
             Self::Trial | Self::Run => " ms",
-            Self::Curve => "/s",
+            Self::Curve | Self::RunCurve => "/s",
             Self::Compare => " times",
         }
     }
@@ -88,7 +91,7 @@ impl TrapCommand {
                 let found = rows.iter().find(title)?;
                 Printed::of(&found["response"]["mean"]).map(|it| it.scaled(1e-6))
             }
-            Self::Curve => Printed::of(&run["curves"][0]["saturation"]["load"]),
+            Self::Curve | Self::RunCurve => Printed::of(&run["curves"][0]["saturation"]["load"]),
             Self::Compare => Printed::of(estimate(row(run, "comparisons", &["latency"]), "ratio")?),
         }
     }

@@ -1,7 +1,7 @@
 //! Traps in virtual time. Where nothing else is said, one client that never thinks finds one server
 //! of 1 ms.
 
-use super::TrapCommand::{Compare, Curve, Run, Trial};
+use super::TrapCommand::{Compare, Curve, Run, RunCurve, Trial};
 use super::{ALL, Trap};
 
 /// The level moved, or still does.
@@ -29,11 +29,12 @@ const SWING: &[&str] = &["curve-drift", "drift", "oscillation", "step", "swing"]
 const TAIL: &[&str] = &["heavy-tail", "rare-episodes", "stall", "two-modes"];
 const STALL: &[&str] = &["heavy-tail", "rare-episodes", "stall"];
 const WITH_COMPARE: &[super::TrapCommand] = &[Trial, Run, Curve, Compare];
+const EVERY: &[super::TrapCommand] = &[Trial, Run, Curve, RunCurve, Compare];
 
 /// The table.
 pub const TRAPS: &[Trap] = &[
     // Nothing is wrong.
-    Trap::new("steady", "sim:mm1?mean=1ms", Some(1.0)).only(WITH_COMPARE),
+    Trap::new("steady", "sim:mm1?mean=1ms", Some(1.0)).only(EVERY),
     Trap::new("constant times", "sim:md1?time=1ms", Some(1.0)),
     Trap::new("random arrivals, 80 % busy", "sim:mm1?mean=1ms", Some(1.0))
         .under(&["--rate", "800/s"], Some(5.0))
@@ -161,8 +162,14 @@ pub const TRAPS: &[Trap] = &[
         Some(10.0 / 9.8),
     )
     .named(STALL)
-    // Points of a curve are over before the first.
-    .only(&[Trial, Run, Compare]),
+    .only(EVERY),
+    Trap::new(
+        "1 s in 10 s",
+        "sim:mm1?mean=1ms&stall=1s@every:10s",
+        Some(10.0 / 9.0),
+    )
+    .named(STALL)
+    .only(&[Trial, Run, Curve, RunCurve]),
     Trap::new(
         "2 s in 20 s",
         "sim:mm1?mean=1ms&stall=2s@every:20s",
