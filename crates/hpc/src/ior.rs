@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn what_cannot_be_done_is_one_sentence_that_says_what_to_use() {
         for (line, expected) in [
-            ("-B", "use `seekstone transfer DIR --streams N`"),
+            ("-B", "Use `seekstone transfer DIR --streams N`"),
             ("-w -k", "write and read in one command, with -w -r"),
             ("-r", "reading needs -w in the same command"),
             (

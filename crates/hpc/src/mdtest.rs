@@ -305,11 +305,11 @@ mod tests {
     fn what_cannot_be_done_is_one_sentence_that_says_what_to_use() {
         for (line, expected) in [
             ("-n 10", "add -F"),
-            ("-n 10 -D", "use -F"),
+            ("-n 10 -D", "Use -F"),
             ("-n 10 -F -T", "need -C in the same command"),
             ("-F", "-n: how many files"),
-            ("-F -n 10 -z 2 -u", "add -L"),
-            ("-F -n 10 -z 2 -L", "add -u"),
+            ("-F -n 10 -z 2 -u", "Add -L"),
+            ("-F -n 10 -z 2 -L", "Add -u"),
             ("-F -n 10 -w 10 -e 5", "as many bytes as -w"),
             ("-F -n 10 -I 5", "use one of them"),
             ("-F -n 10 -Y", "use -y"),

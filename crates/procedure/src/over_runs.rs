@@ -21,12 +21,12 @@ pub fn over_runs(runs: &[Run]) -> Run {
         (same.len() == runs.len()).then(|| over_measurements(&same))
     });
     let stopped = runs.iter().map(|it| &it.status);
-    let stopped = stopped.filter(|it| **it != Status::Complete);
+    let mut stopped = stopped.filter(|it| **it != Status::Complete);
     Run {
         id: None,
         goals: Vec::new(),
         verdict: None,
-        status: stopped.last().unwrap_or(&Status::Complete).clone(),
+        status: stopped.next_back().unwrap_or(&Status::Complete).clone(),
         elapsed_ns: runs.iter().map(|it| it.elapsed_ns).sum(),
         warnings: each_once(runs.iter().flat_map(|it| &it.warnings)),
         measurements: measurements.collect(),

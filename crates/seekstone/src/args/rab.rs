@@ -25,7 +25,8 @@ the workload, T next workload, V verbosity, Q quit.\n\n\
 Examples:\n  \
 seekstone rab                                   all seven, in at most ten minutes\n  \
 seekstone rab /data --workload transaction --response-max 5ms\n  \
-seekstone rab --print-workload multiuser > mine.toml\n  seekstone rab /data --workload mine.toml\n  \
+seekstone rab --print-workload multiuser > mine.toml\n  \
+seekstone rab /data --workload mine.toml\n  \
 seekstone rab 'sim:mmc?servers=4&mean=5ms' --seed 1"
 )]
 pub struct RabArgs {

@@ -88,7 +88,13 @@ fn wrong_units_and_values_are_wrong_usage() {
             &["trial", "--rate", "2000000k/s"],
             "is more than 1000000k/s",
         ),
-        // These were taken, and the driver failed.
+    ]);
+}
+
+/// Depths were taken, and the driver failed.
+#[test]
+fn depths_and_patterns_that_nothing_has_are_wrong_usage() {
+    check_usage(&[
         (&["trial", "--depth", "20000"], "20000 is not in 1..=16384"),
         (
             &["trial", "sim:nvme", "--depth", "32"],
