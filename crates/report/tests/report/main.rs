@@ -18,6 +18,7 @@ mod transfer;
 mod validation;
 mod verdict;
 mod warnings;
+mod watch;
 mod what_if;
 
 #[path = "../support/found.rs"]
