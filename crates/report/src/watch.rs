@@ -118,12 +118,9 @@ pub fn watch_summary(target: &str, all: &WatchWindow, events: u64, elapsed: Dura
     );
     for (probes, why) in [
         (all.failed, "failed with an error"),
-        (all.late, "were issued late by seekstone itself"),
-        (all.stopped, "were under way while seekstone stood still"),
-        (
-            all.withheld,
-            "were left out since the device's queue was long",
-        ),
+        (all.late, "issued late by seekstone itself"),
+        (all.stopped, "under way while seekstone stood still"),
+        (all.withheld, "left out while the device's queue was long"),
     ] {
         if probes > 0 {
             text += &format!(
