@@ -374,7 +374,7 @@ fn a_short_batch_does_not_blame_this_program() {
     let ended = scratch.check(
         &[&batch[..], &brief].concat(),
         0,
-        "took too long for so short",
+        "Operations took too long for so",
     );
     assert!(!ended.stdout.contains("in Seekstone"), "{}", ended.stdout);
 }
