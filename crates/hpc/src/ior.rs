@@ -391,11 +391,11 @@ mod tests {
     fn what_cannot_be_done_is_one_sentence_that_says_what_to_use() {
         for (line, expected) in [
             ("-B", "Use `seekstone transfer DIR --streams N`"),
-            ("-w -k", "write and read in one command, with -w -r"),
+            ("-w -k", "Write and read in one command, with -w -r"),
             ("-r", "reading needs -w in the same command"),
             (
                 "-a MPIIO",
-                "-a MPIIO: files are reached by POSIX calls alone; use -a POSIX",
+                "-a MPIIO: files are reached by POSIX calls alone. Use -a POSIX",
             ),
             ("-t 3m -b 4m", "a whole number of transfers"),
             ("-5", "-5: is no option known here"),

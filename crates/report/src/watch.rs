@@ -19,7 +19,7 @@ pub fn watch_event(event: &WatchEvent, clock: WallClock<'_>) -> String {
     };
     let (what, found) = match slow.probes {
         0 => ("unanswered for", slow.worst_ns),
-        ..100 => ("worst", slow.worst_ns),
+        1..100 => ("worst", slow.worst_ns),
         _ => ("p99", slow.p99_ns),
     };
     let ns = |ns: u64| format_duration_ns(ns as f64);

@@ -43,7 +43,7 @@ impl MeasuringCommand for RunArgs {
         )?;
         let budget = RUN_BUDGET.fit(self.budget, [&self.target], &mut bench.setup);
         if !self.profiles.is_empty() {
-            return Ok(self.applications(bench, budget));
+            return Ok(self.applications(&bench, budget));
         }
         let request = CheckUpRequest {
             bench,
@@ -61,7 +61,7 @@ impl MeasuringCommand for RunArgs {
 
 impl RunArgs {
     /// What applications need, in place of the check-up.
-    fn applications(&self, bench: BenchRequest, budget: Duration) -> Ready<'_> {
+    fn applications(&self, bench: &BenchRequest, budget: Duration) -> Ready<'_> {
         let mut profiles: Vec<ApplicationProfile> = Vec::new();
         for ProfileChoice(profile) in &self.profiles {
             if !profiles.contains(profile) {
@@ -82,7 +82,7 @@ impl RunArgs {
             move |interrupt: &_, show: Show<'_>| measure_applications(&request, interrupt, show);
         Ready {
             goals,
-            ..Ready::new(&self.common, &bench, measure)
+            ..Ready::new(&self.common, bench, measure)
         }
     }
 }

@@ -72,9 +72,9 @@ fn shortened(example: &str) -> String {
         Some("compare") if example.contains("sim:") => " --rounds 2 --set duration=2s",
         Some("compare") => " --rounds 2 --set duration=100ms --set size=16MiB --reserve 0",
         Some("wal") if example.contains("sim:") => " --replicates 2",
-        Some("wal") => " --replicates 2 --time 200ms --size 16MiB --reserve 0",
-        Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
-        Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",
+        Some("wal") => " --replicates 2 --time 1s --size 16MiB --reserve 0",
+        Some("transactions") => " --budget 4s --size 8MiB --reserve 0",
+        Some("rab") if example.contains("/data") => " --budget 4s --size 8MiB --reserve 0",
         Some("time") => " --runs 2",
         Some("trial") => " --budget 4s --size 8MiB --reserve 0",
         _ => "",
@@ -129,9 +129,5 @@ fn run_example(scratch: &Scratch, data: &str, example: &str) {
     command.args(["-c", &line]);
     scratch.settle(&mut command);
     let ended = finish(command);
-    if example.contains("sim:") {
-        ended.check(&[example], 0, "");
-    } else {
-        ended.check(&[example], 0, "");
-    }
+    ended.check(&[example], 0, "");
 }

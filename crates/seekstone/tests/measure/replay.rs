@@ -366,7 +366,7 @@ fn fio(scratch: &Scratch, args: &[&str]) -> Value {
     let mut command = Command::new("fio");
     scratch.settle(command.args(args).args(["--output-format=json"]));
     let ended = finish(command);
-    ended.check(&args, 0, "");
+    ended.check(args, 0, "");
     ended.json()
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 fn trial(args: &[&str]) -> Value {
     let common = ["--seed", "1", "--no-save", "--quiet", "--json", "-"];
     let ended = finish(Scratch::new().seekstone([&["trial"], args, &common].concat()));
-    ended.check(&args, 0, "");
+    ended.check(args, 0, "");
     ended.json()["measurements"][0].take()
 }
 
@@ -156,7 +156,7 @@ fn where_no_law_holds_none_is_printed() {
 fn page(args: &[&str]) -> String {
     let common = ["--seed", "1", "--no-save", "--quiet"];
     let ended = finish(Scratch::new().seekstone([&["trial"], args, &common].concat()));
-    ended.check(&args, 0, "");
+    ended.check(args, 0, "");
     ended.stdout
 }
 
