@@ -457,7 +457,7 @@ pub fn io500_summary(results: &[Io500Result], reasons: &[String]) -> String {
 pub fn io500_result(version: &str, results: &[Io500Result], reasons: &[String]) -> String {
     let mut text = format!("version = seekstone {version}\n");
     for reason in reasons {
-        let _ = writeln!(text, ", NOT A SUBMISSION {reason}");
+        let _ = writeln!(text, "; NOT A SUBMISSION {reason}");
     }
     for it in results {
         let _ = writeln!(text, "\n[{}]", it.phase.name());

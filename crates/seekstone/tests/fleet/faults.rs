@@ -457,6 +457,7 @@ fn a_rank_killed_in_jobs_is_named_and_what_was_measured_is_kept() {
         "--time_based",
         "--runtime=60",
         "--rate_iops=100",
+        "--eta=always",
         "--reserve",
         "0",
         "--json",

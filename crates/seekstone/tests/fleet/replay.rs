@@ -273,7 +273,8 @@ fn a_rank_killed_in_a_replay_is_named_and_what_was_measured_is_kept() {
     ];
     command.args(args);
     let mut running = Running::start(command);
-    running.wait_for("replay");
+    // Not its plan, which says the word before.
+    running.wait_for("] replay");
     kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
     let ended = running.end();
     assert!(ended.error().contains("rank 1 on "), "{ended:?}");

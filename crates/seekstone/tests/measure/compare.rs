@@ -177,16 +177,19 @@ fn a_limit_is_kept_exceeded_or_undecided() {
     ];
     for (limit, code, word) in cases {
         let ended = compare(&[SLOWER, "--seed", "1", "--fail", limit], code, word);
-        let figure = if limit.starts_with("mean") {
-            "latency"
-        } else {
-            "iops"
+        let change = match limit.starts_with("mean") {
+            true => "% higher",
+            false => "% fewer IOPS",
         };
-        let line = format!("{word} {limit}: {figure} of {SLOWER} over {BASE} is ");
+        let text = on_one_line(&ended.stdout);
+        let (_, line) = text
+            .split_once(&format!("{word} {limit}: "))
+            .expect("a line");
+        let (said, _) = line.split_once(" one-sided").expect("its end");
+        assert!(said.contains(change), "{said}");
         assert!(
-            on_one_line(&ended.stdout).contains(&line),
-            "{}",
-            ended.stdout
+            said.ends_with(&format!("for {SLOWER} against {BASE};")),
+            "{said}"
         );
     }
     let both = ["--fail", "mean > +30%", "--fail", "mean > +10%"];

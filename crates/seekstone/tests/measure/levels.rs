@@ -47,7 +47,7 @@ fn a_curve_leaves_out_the_warm_up_of_every_point() {
         names.collect::<Vec<_>>()
     };
     let as_it_is = found(&asked);
-    assert_eq!(names(&as_it_is), ["curve-drift"]);
+    assert_eq!(names(&as_it_is), ["warm-up", "curve-drift"]);
     let settled = found(&[&asked[..], &["--warm-up", "2s"]].concat());
     assert_eq!(names(&settled), ["warm-up-left-out"]);
     covers(&settled["curves"][0]["levels"][0]["load"], 8000.0);

@@ -204,7 +204,7 @@ mod curve {
     fn a_warm_up_is_told_as_drift() {
         let curve = curve("sim:mm1?mean=1ms&warm-up=200%@2s", &[]);
         assert_covers(&curve["saturation"]["load"], 1e3, 0.03);
-        assert_names(&curve["warnings"], &["curve-drift"]);
+        assert_names(&curve["warnings"], &["warm-up", "curve-drift"]);
     }
 
     #[test]

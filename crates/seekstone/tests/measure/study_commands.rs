@@ -251,7 +251,11 @@ fn a_mistake_in_a_setting_is_told_with_its_line() {
     let durable = study(&scratch, "sim:mm1?mean=1ms", "trial", "durable = true");
     scratch.check(&["study", &durable, "-q"], 2, "--durable applies to writes");
     let unknown = study(&scratch, "sim:mm1?mean=1ms", "trail", "");
-    scratch.check(&["study", &unknown, "-q"], 2, "tcp, wal, run, trial, curve");
+    scratch.check(
+        &["study", &unknown, "-q"],
+        2,
+        "tcp, wal, mail, run, trial, curve",
+    );
 }
 
 #[test]
