@@ -46,7 +46,12 @@ struct Queue {
 impl CompletionFeed {
     pub(crate) fn new(when_full: WhenFull) -> Self {
         let available = ProcessLimits::capture().memory_available_bytes;
-        let bytes = available.unwrap_or(0) / MEMORY_PART;
+        Self::within(when_full, available.unwrap_or(0))
+    }
+
+    /// The same with that much memory available, in bytes.
+    pub(crate) fn within(when_full: WhenFull, available: u64) -> Self {
+        let bytes = available / MEMORY_PART;
         let waiting_max = (bytes / size_of::<Completion>() as u64).max(WAITING_LEAST);
         Self {
             when_full,

@@ -293,10 +293,12 @@ pub struct RunArgs {
     /// 100 us ... that suit the storage].
     #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
-    /// Measure what an application needs instead (docs/profiles.md) (repeatable). Exit codes as for
-    /// --goal.
+    /// Measure what an application needs instead, as in postgres.
+    ///
+    /// Repeatable. A wrong name lists them, and docs/profiles.md says what each measures. Exit codes
+    /// are those of --goal.
     #[arg(
-        long = "profile", value_name = "NAME", value_parser = profile_choices(),
+        long = "profile", value_name = "NAME", value_parser = profile_choices(), hide_possible_values = true,
         conflicts_with_all = ["levels", "clients_max"]
     )]
     pub profiles: Vec<ProfileChoice>,

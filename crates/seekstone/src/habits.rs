@@ -367,7 +367,7 @@ mod tests {
         check(&["seekstone", "trial", ".", "--name=a"], "leave it out: ");
         check(
             &["seekstone", "run", "--filename=/dev/x"],
-            "here:\n       seekstone run /dev/x",
+            "Here:\n       seekstone run /dev/x",
         );
         check(
             &["seekstone", "trial", ".", "--bs=4k", "--loops=3"],

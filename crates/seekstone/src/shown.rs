@@ -83,6 +83,7 @@ fn fault(words: Vec<String>) -> Option<String> {
     let words = names::typed(words.into_iter().map(Into::into).collect());
     let words = habits::with_command(words, &definition);
     let words = commands::fio::with_options_apart(words, &definition);
+    let words = commands::hpc::with_options_apart(words, &definition);
     let (definition, words) = args::with_help_for(definition, words);
     match definition.try_get_matches_from(words) {
         Ok(_) => None,

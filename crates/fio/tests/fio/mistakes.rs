@@ -27,7 +27,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nsize=${NOPE}\n",
-        "j.fio:2: size=: needs a value; the environment variable NOPE is not set",
+        "j.fio:2: size=: needs a value. The environment variable NOPE is not set",
     ),
     (
         "[a]\nrw=randread\npercentage_random=50\nbs_is_seq_rand=1\n",

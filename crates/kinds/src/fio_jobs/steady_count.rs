@@ -93,7 +93,7 @@ mod tests {
             ..PlannedFile::default()
         };
         let workloads = fill(&[file]).workloads;
-        let feed = Arc::new(CompletionFeed::new(WhenFull::LeaveOut));
+        let feed = Arc::new(CompletionFeed::within(WhenFull::LeaveOut, 0));
         let count = SteadyCount::new(&workloads, Some(Arc::clone(&feed) as Arc<dyn Follower>));
         for list in 0..LISTS {
             let mut done = (list * LIST..(list + 1) * LIST).map(read).collect();

@@ -97,7 +97,7 @@ fn the_status_and_the_summary_are_short() {
     assert_eq!(status, expected);
     let all = watch.all();
     let summary = watch_summary("/data", &all, watch.events(), Duration::from_secs(3_600));
-    let expected = "/data for 1 h: read p99 1.01 ms, longest 3.00 ms; it was never slower than \
+    let expected = "/data for 1 h: read p99 1.01 ms, longest 3.00 ms. It was never slower than \
                     usual.\n  not counted: 1 probe, under way while seekstone stood still";
     assert_eq!(summary, expected);
 }

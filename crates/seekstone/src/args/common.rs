@@ -43,6 +43,9 @@ pub struct Common {
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
+    // Whether standard error is for errors alone, as scripts of fio take it.
+    #[arg(skip)]
+    pub has_no_notes: bool,
     /// Show the run in a browser while it is running.
     ///
     /// The address is a port on localhost, or IP:PORT, whose URL then holds a token [default: any

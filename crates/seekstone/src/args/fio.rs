@@ -155,7 +155,9 @@ impl FioArgs {
     /// Show no progress where nobody sees it: scripts and services take what fio writes to standard
     /// error for errors.
     pub fn be_quiet_unless_seen(&mut self) {
-        self.common.quiet |= !std::io::stderr().is_terminal();
+        let is_unseen = !std::io::stderr().is_terminal();
+        self.common.quiet |= is_unseen;
+        self.common.has_no_notes = is_unseen;
     }
 
     /// What is printed, each form once, in fio's order.

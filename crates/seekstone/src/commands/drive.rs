@@ -158,7 +158,7 @@ impl StageObserver<'_> {
 pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
     if let Some(archive) = &archive {
-        if !ready.common.quiet {
+        if !ready.common.has_no_notes {
             unfinished::offer(archive);
         }
         // Of what several hosts measure together nothing goes on.

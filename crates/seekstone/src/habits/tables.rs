@@ -165,8 +165,8 @@ pub const COMMANDS: [(&[&str], &str); 11] = [
         "`seekstone trial` runs one workload",
     ),
     (
-        &["watch", "monitor"],
-        "`seekstone trial --duration 1h --interval 1min` measures latency over time",
+        &["monitor"],
+        "`seekstone watch` probes storage for days and reports when it was slow",
     ),
     (
         &["sim", "models"],

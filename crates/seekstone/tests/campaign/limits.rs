@@ -11,7 +11,7 @@ use rustix::process::Signal;
 /// What a shell sets, the quick ones of every day first.
 const LIMITS: [&str; 20] = [
     "ulimit -n 16",
-    "ulimit -v 100000",
+    "ulimit -v 120000",
     "ulimit -d 20000",
     "ulimit -s 64",
     "ulimit -f 64",

@@ -453,7 +453,7 @@ fn one_dash_is_as_good_as_two() {
     assert_eq!(one, two);
     for typo in ["-iodepht=4", "--iodepht=4"] {
         let words = ["fio", typo, "-name=a", "-size=1m"];
-        scratch.check(&words, 2, "did you mean iodepth?");
+        scratch.check(&words, 2, "Did you mean iodepth?");
     }
 }
 

@@ -77,10 +77,7 @@ fn what_is_typed_by_habit_is_answered_with_what_to_type() {
         (&["run", "--runtime=60"][..], "seekstone run --budget 60s"),
         (&["run", "--bs=4k"], "--budget 60s sets its time"),
         (&["list"], "`seekstone runs list`"),
-        (
-            &["watch"],
-            "`seekstone trial --duration 1h --interval 1min`",
-        ),
+        (&["monitor"], "`seekstone watch` probes storage for days"),
         (&["trial", "--writes", "0.3"], "use 30% or 0.3%"),
         (&["trial", "--writes", "30"], "Use 30%"),
     ] {
