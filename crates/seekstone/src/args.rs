@@ -295,10 +295,11 @@ pub struct RunArgs {
     pub levels: Vec<LevelArg>,
     /// Measure what an application needs instead, as in postgres.
     ///
-    /// Repeatable. A wrong name lists them, and docs/profiles.md says what each measures. Exit codes
-    /// are those of --goal.
+    /// Repeatable. A wrong name lists them, and docs/profiles.md says what each measures. Exit
+    /// codes are those of --goal.
     #[arg(
-        long = "profile", value_name = "NAME", value_parser = profile_choices(), hide_possible_values = true,
+        long = "profile", value_name = "NAME", value_parser = profile_choices(),
+        hide_possible_values = true,
         conflicts_with_all = ["levels", "clients_max"]
     )]
     pub profiles: Vec<ProfileChoice>,
