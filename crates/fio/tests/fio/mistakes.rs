@@ -71,7 +71,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "rw=read\n",
-        "j.fio:1: rw=read stands outside of a section; begin one with [name]",
+        "j.fio:1: rw=read stands outside of a section. Begin one with [name]",
     ),
     ("[a\nrw=read\n", "j.fio:1: [a: a section is written [name]"),
     ("[]\n", "j.fio:1: []: a section needs a name"),
@@ -81,11 +81,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nbss=4k\n",
-        "j.fio:2: fio has no option \"bss\"; did you mean bs?",
+        "j.fio:2: fio has no option \"bss\". Did you mean bs?",
     ),
     (
         "[a]\niodpth=4\n",
-        "j.fio:2: fio has no option \"iodpth\"; did you mean iodepth?",
+        "j.fio:2: fio has no option \"iodpth\". Did you mean iodepth?",
     ),
     (
         "[a]\nrw=red\n",
@@ -258,15 +258,15 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\n[b]\n[c]\nwait_for=a\n",
-        "j.fio:4: wait_for=a is refused: other jobs run with that one; stonewall waits for",
+        "j.fio:4: wait_for=a is refused: other jobs run with that one, and stonewall waits for",
     ),
     (
         "[global]\ngroup_reporting\n[a]\n[b]\nwait_for=a\n",
-        "j.fio:5: wait_for=a is refused: in fio group_reporting makes one row of both; add new_g",
+        "j.fio:5: wait_for=a is refused: in fio group_reporting makes one row of both. Add new_g",
     ),
     (
         "[a]\n[b]\nwait_for=a\n[c]\n",
-        "j.fio:4: [c]: in fio it starts before the job above it, which waits; put it first",
+        "j.fio:4: [c]: in fio it starts before the job above it, which waits. Put it first",
     ),
     (
         "[a]\n[b]\nwait_for=a\n[c]\nwait_for=b\n[d]\nwait_for=a\n",

@@ -7,6 +7,11 @@ use crate::recorded;
 
 /// The options that `-h` shows of a command. A command that is not named shows all but [`RARE`].
 const SHOWN: &[(&str, &str)] = &[
+    ("watch", "every for level exec listen json past"),
+    ("mail", "sessions sync overwrite repeat budget goal out"),
+    ("ior", "reserve goal out all"),
+    ("mdtest", "reserve goal out all"),
+    ("io500", "clients reserve goal out all"),
     ("run", "budget size level profile goal overwrite out all"),
     (
         "trial",

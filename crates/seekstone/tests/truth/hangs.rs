@@ -242,7 +242,8 @@ fn a_run_ends_at_its_limit_and_goes_on_when_the_storage_answers() {
         assert!(!ended.stdout.is_empty(), "{ended:?}");
         let resumed = finish(scene.scratch.seekstone(["runs", "resume"]));
         assert!(matches!(resumed.code, Some(0 | 3)), "{resumed:?}");
-        let measured = resumed.stderr.lines().find(|it| it.starts_with('['));
+        let is_stage = |it: &&str| it.starts_with('[') && !it.contains("Plan: ");
+        let measured = resumed.stderr.lines().find(is_stage);
         assert!(
             measured.is_some_and(|line| line.contains(stage)),
             "{resumed:?}"
