@@ -179,7 +179,7 @@ fn a_second_signal_keeps_what_was_measured() {
         running.signal(Signal::INT);
         let said = running.line_with("error: ");
         assert!(
-            said.contains(&format!("stopped by SIGINT; {PARTIAL}")),
+            said.contains(&format!("stopped by SIGINT. {PARTIAL}")),
             "{said}"
         );
         let ended = hung.released();

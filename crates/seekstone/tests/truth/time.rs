@@ -130,7 +130,7 @@ fn failures_end_it_unless_they_are_to_count() {
     let scratch = Scratch::new();
     let says = "echo why it failed >&2; exit 3";
     let args = ["time", "--runs", "3", says];
-    let ended = scratch.check(&args, 1, "exit status: 3; it said: why it failed");
+    let ended = scratch.check(&args, 1, "exit status: 3. It said: why it failed");
     assert!(
         ended.stderr.contains("--ignore-failure"),
         "{}",
@@ -229,7 +229,7 @@ fn wrong_usage_is_told_before_anything_runs() {
         ),
         (
             &["time", "--", "no-such-program-here"],
-            "is it installed, and in a directory of PATH?",
+            "Is it installed, and in a directory of PATH?",
         ),
     ] {
         scratch.check(args, 1, said);

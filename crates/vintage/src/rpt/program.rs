@@ -482,7 +482,7 @@ mod tests {
         );
         check_warning(
             "Rsmax=1\nRsmax=2\n",
-            "t.rpt:2: \"Rsmax\" becomes \"2\". It was \"1\" at t.rpt:1",
+            "t.rpt:2: \"Rsmax\" becomes \"2\"; it was \"1\" at t.rpt:1",
         );
         check_warning(
             "A=Rsmax\nRsmin=A\nRsmax=4\n",
