@@ -65,13 +65,14 @@ impl Opening<'_> {
             !self.awaiting.is_given_up() && !self.hang.is_over_limit(elapsed)
         });
         all.map_err(|CalledOff| {
-            let hung: Vec<String> = hung_threads().iter().map(ToString::to_string).collect();
+            let hung = hung_threads();
+            let hung = hung.iter().map(|thread| format!(". {thread}"));
             DriverError::System {
                 operation: "opening the storage",
                 reason: format!(
-                    "no answer for {}. {}",
+                    "no answer for {}{}",
                     self.clock.now().since(begun),
-                    hung.join("; ")
+                    hung.collect::<String>()
                 ),
             }
         })
