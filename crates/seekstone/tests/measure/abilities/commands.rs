@@ -262,7 +262,7 @@ pub const COMMANDS: [Commanded; 13] = [
         goal: Runs("time --repeat 9 true --goal elapsed<=1h"),
         resume: Runs("time --repeat 1000 true"),
         partial: Runs("time --repeat 1000 true"),
-        budget: Ok(("time --precision 0.0001% TRUE", 2)),
+        budget: Ok(("time --precision 0.1% TRUE", 2)),
         alone: None,
     },
 ];
