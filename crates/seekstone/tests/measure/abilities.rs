@@ -380,6 +380,7 @@ fn of_study<'a>(kind: &'a Kind, ability: &str) -> Ability<'a> {
             })
         }
         _ if OF_SERVERS.contains(&name) => can(|| None),
+        "compare" if name == "command" => cannot("`seekstone time` compares commands", || None),
         "compare" => can(move || compared(name, target, &set)),
         "study" => can(move || studied(name, target, &set, &[])),
         "page" => can(move || studied(name, target, &set, &["--html", "page.html"])),
@@ -395,7 +396,7 @@ fn of_study<'a>(kind: &'a Kind, ability: &str) -> Ability<'a> {
         "resume" => can(move || study_stopped(name, target, &set, Signal::KILL)),
         "partial result" => can(move || study_stopped(name, target, &set, Signal::INT)),
         _ => can(move || {
-            let more = ["--precision", "0.001%", "--budget", "1s", "--json", "-"];
+            let more = ["--precision", "0.1%", "--budget", "1s", "--json", "-"];
             let scratch = place();
             let args = study(&scratch, name, target, &set);
             let ended = finish(scratch.seekstone([&args[..], &more].concat()));
