@@ -4,21 +4,27 @@
 //! How much two runs of the same storage differ does not show within one of them. Figures of which
 //! nothing is known over runs (times by kind of operation, series) are left out.
 
-use results::{Measurement, Run, Status, Times, Warning};
+use results::{Measurement, Run, Status, Times, Trust, Warning};
 use stats::{Estimate, PercentileEstimate, RepeatsEnd, Verdict, mean_of_repeats};
 use units::format_counted;
 
-/// One run in place of several: the first of them with the figures of all.
+/// One run in place of several: the first of them with the figures of all. One that was stopped
+/// counts only where none came to its end: shorter than the others, it would weigh as much.
 ///
 /// # Panics
 /// Without runs.
 #[must_use]
 pub fn over_runs(runs: &[Run]) -> Run {
-    let first = runs.first().expect("one run at least");
+    let ended = runs.iter().filter(|it| it.status == Status::Complete);
+    let mut counted: Vec<&Run> = ended.collect();
+    if counted.is_empty() {
+        counted.extend(runs);
+    }
+    let first = *counted.first().expect("one run at least");
     let measurements = first.measurements.iter().filter_map(|own| {
-        let same = runs.iter().filter_map(|run| run.measurement(&own.name));
+        let same = counted.iter().filter_map(|run| run.measurement(&own.name));
         let same: Vec<&Measurement> = same.collect();
-        (same.len() == runs.len()).then(|| over_measurements(&same))
+        (same.len() == counted.len()).then(|| over_measurements(&same))
     });
     let stopped = runs.iter().map(|it| &it.status);
     let mut stopped = stopped.filter(|it| **it != Status::Complete);
@@ -28,7 +34,7 @@ pub fn over_runs(runs: &[Run]) -> Run {
         verdict: None,
         status: stopped.next_back().unwrap_or(&Status::Complete).clone(),
         elapsed_ns: runs.iter().map(|it| it.elapsed_ns).sum(),
-        warnings: each_once(runs.iter().flat_map(|it| &it.warnings)),
+        warnings: each_once(counted.iter().flat_map(|it| &it.warnings)),
         measurements: measurements.collect(),
         ..first.clone()
     }
@@ -54,7 +60,7 @@ fn over_measurements(all: &[&Measurement]) -> Measurement {
         completions_all: all.iter().map(|it| it.completions_all).sum(),
         bytes_all: all.iter().map(|it| it.bytes_all).sum(),
         duration_ns: all.iter().map(|it| it.duration_ns).sum(),
-        verdict: Verdict::Timed { is_citable: true },
+        verdict: worst(all),
         warnings: each_once(all.iter().flat_map(|it| &it.warnings)),
         kinds: Vec::new(),
         series: None,
@@ -65,6 +71,13 @@ fn over_measurements(all: &[&Measurement]) -> Measurement {
         tails: None,
         ..first.clone()
     }
+}
+
+/// How the runs ended: as the first of them that cannot be used.
+fn worst(all: &[&Measurement]) -> Verdict {
+    let verdicts = all.iter().map(|it| &it.verdict);
+    let mut bad = verdicts.filter(|it| !Trust::of(it, &[]).is_usable());
+    bad.next().unwrap_or(&all[0].verdict).clone()
 }
 
 fn over_times(all: &[&Measurement], of: fn(&Measurement) -> &Times) -> Times {
@@ -130,6 +143,29 @@ mod tests {
         );
         assert_eq!(all.elapsed_ns, 3 * runs[0].elapsed_ns);
         assert!(all.measurements[0].title.ends_with(", 3 runs"));
+    }
+
+    /// A run of 0.3 s that a signal ended weighed as much as three whole ones, and the sum of runs
+    /// with too few samples was reliable.
+    #[test]
+    fn what_was_cut_off_does_not_count_and_what_cannot_be_used_is_not_forgotten() {
+        let mut runs = [1.0, 3.0, 50.0].map(|value| {
+            let mut one = run();
+            one.measurements[0].throughput = Estimate::exact(value, 1000.0);
+            one
+        });
+        runs[2].status = Status::Partial {
+            reason: "stopped by SIGINT".into(),
+        };
+        let few = Verdict::Timed { is_citable: false };
+        runs[1].measurements[0].verdict = few.clone();
+        let all = over_runs(&runs);
+        assert!((all.measurements[0].throughput.value - 2.0).abs() < 1e-12);
+        assert!(all.measurements[0].title.ends_with(", 2 runs"));
+        assert_eq!(all.status, runs[2].status);
+        assert_eq!(all.measurements[0].verdict, few);
+        let alone = over_runs(&runs[2..]);
+        assert!((alone.measurements[0].throughput.value - 50.0).abs() < 1e-12);
     }
 
     #[test]
