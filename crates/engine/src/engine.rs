@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use units::{Duration, Instant};
-use workload::{Agenda, Client, ClientId, Completion, Event, Request, Wanted};
+use workload::{Agenda, Client, ClientId, Completion, Event, IoPriority, Op, Request, Wanted};
 
 use crate::driver::{Driver, DriverError};
 use crate::follow::Follower;
@@ -434,7 +434,10 @@ impl<D: Driver, C: Client> Engine<D, C> {
             }
             self.timers.pop();
             match timer.wanted {
-                Some(wanted) => self.hand_out(timer.client as usize, timer.at, wanted)?,
+                Some(it) => {
+                    let index = timer.client as usize;
+                    self.hand_out(index, (it.due, timer.at), it.op, it.priority)?;
+                }
                 None => self.notify(timer.client as usize, Event::Due { at: timer.at }, now)?,
             }
         }
@@ -454,11 +457,11 @@ impl<D: Driver, C: Client> Engine<D, C> {
             self.recorder.record_unit(&unit, index);
         }
         for place in 0..self.agenda.issues.len() {
-            let wanted = self.agenda.issues[place];
-            if wanted.due <= now {
-                self.hand_out(index, asked, wanted)?;
+            let Wanted { due, op, priority } = self.agenda.issues[place];
+            if due <= now {
+                self.hand_out(index, (due, asked), op, priority)?;
             } else {
-                self.set_timer(wanted.due, index, Some(wanted));
+                self.set_timer(due, index, Some(Wanted { due, op, priority }));
             }
         }
         self.agenda.issues.clear();
@@ -488,8 +491,9 @@ impl<D: Driver, C: Client> Engine<D, C> {
     fn hand_out(
         &mut self,
         index: usize,
-        asked: Instant,
-        Wanted { due, op, priority }: Wanted,
+        (due, asked): (Instant, Instant),
+        op: Op,
+        priority: IoPriority,
     ) -> Result<(), DriverError> {
         let client = self.id_of(index);
         let mut request = Request::new(client, due, op);
