@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use report::ListRow;
 use results::Run;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior,
+};
 
 use crate::error::ArchiveError;
 use crate::judged::{ArchiveFile, make};
@@ -149,15 +151,20 @@ impl Archive {
         saved
     }
 
-    fn save_numbered(&mut self, run: &mut Run) -> Result<i64, ArchiveError> {
-        let path = self.path.clone();
-        let failed = |source| failure("write", path.clone(), source);
-        // The lock is taken at once: waiting for it later could only end in an error.
+    /// Begin to write. The lock is taken at once: waiting for it later could only end in an error.
+    fn writing(&mut self) -> Result<Transaction<'_>, ArchiveError> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
+            .map_err(|source| failure("write", self.path.clone(), source))?;
         refuse_strange_side_files(&self.path, &self.file)?;
+        Ok(transaction)
+    }
+
+    fn save_numbered(&mut self, run: &mut Run) -> Result<i64, ArchiveError> {
+        let path = self.path.clone();
+        let failed = |source| failure("write", path.clone(), source);
+        let transaction = self.writing()?;
         let id = rows::insert(&transaction, run).map_err(failed)?;
         run.id = Some(id);
         let unkeepable = |source| ArchiveError::Unkeepable { source };
@@ -259,11 +266,7 @@ impl Archive {
     pub fn delete(&mut self, ids: &[i64]) -> Result<(), ArchiveError> {
         let path = self.path.clone();
         let failed = |source| failure("write", path.clone(), source);
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
-        refuse_strange_side_files(&self.path, &self.file)?;
+        let transaction = self.writing()?;
         let mut deleted: Vec<i64> = Vec::new();
         let mut unknown = None;
         for &id in ids.iter() {

@@ -28,7 +28,7 @@ pub enum ReadCompare {
 }
 
 impl ReadCompare {
-    /// Bytes that are compared of so many that were read.
+    /// How many of the bytes that were read are compared.
     pub(crate) fn bytes(self, read: usize) -> usize {
         match self {
             Self::All => read,

@@ -1,4 +1,4 @@
-//! What a machine and a device did, beside probes of it: counters of the kernel, looked at twice.
+//! What a machine and a device did while probes were running: counters of the kernel, read twice.
 //! Sources: `block/stat`, `Documentation/accounting/psi.rst`, proc_meminfo(5), proc_stat(5).
 
 use crate::counters::{device_activity, steal_ticks};

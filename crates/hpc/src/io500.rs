@@ -81,8 +81,7 @@ const RUN: Io500Option = HpcOption::value(
         false => Err(format!("{it}: all phases are run. Leave it out")),
     },
 );
-const NO_FIND: Io500Option =
-    HpcOption::value("", "nproc", Differs("all ranks search"), |_, _| Ok(()));
+const NO_FIND: Io500Option = HpcOption::idle_value("", "nproc", "all ranks search");
 
 /// The options of each section of a configuration file.
 pub const IO500_SECTIONS: &[(&str, &[Io500Option])] = &[
@@ -95,17 +94,15 @@ pub const IO500_SECTIONS: &[(&str, &[Io500Option])] = &[
             HpcOption::value("", "resultdir", Same, |to, it| {
                 put(&mut to.results, Ok(it.into()))
             }),
-            HpcOption::value(
+            HpcOption::idle_value(
                 "",
                 "timestamp-datadir",
-                Differs("a work directory is made in any case"),
-                |_, _| Ok(()),
+                "a work directory is made in any case",
             ),
-            HpcOption::value(
+            HpcOption::idle_value(
                 "",
                 "timestamp-resultdir",
-                Differs("each run has a directory of its own in any case"),
-                |_, _| Ok(()),
+                "each run has a directory of its own in any case",
             ),
             API,
             HpcOption::value(
@@ -114,13 +111,8 @@ pub const IO500_SECTIONS: &[(&str, &[Io500Option])] = &[
                 Differs("caches are left alone: FALSE alone"),
                 |_, it| off("drop-caches", it),
             ),
-            HpcOption::value("", "drop-caches-cmd", Differs("no effect"), |_, _| Ok(())),
-            HpcOption::value(
-                "",
-                "verbosity",
-                Differs("use --all for all details"),
-                |_, _| Ok(()),
-            ),
+            HpcOption::idle_value("", "drop-caches-cmd", "no effect"),
+            HpcOption::idle_value("", "verbosity", "use --all for all details"),
             HpcOption::value(
                 "",
                 "io-buffers-on-gpu",
@@ -158,7 +150,7 @@ pub const IO500_SECTIONS: &[(&str, &[Io500Option])] = &[
             HpcOption::value("", "uniqueDir", Differs("ranks have their own"), |_, _| {
                 Ok(())
             }),
-            HpcOption::value("", "verbosity", Differs("no effect"), |_, _| Ok(())),
+            HpcOption::idle_value("", "verbosity", "no effect"),
         ],
     ),
     (
@@ -194,7 +186,7 @@ pub const IO500_SECTIONS: &[(&str, &[Io500Option])] = &[
                 Differs("no MPI-IO: FALSE alone"),
                 |_, it| off("collective", it),
             ),
-            HpcOption::value("", "verbosity", Differs("no effect"), |_, _| Ok(())),
+            HpcOption::idle_value("", "verbosity", "no effect"),
         ],
     ),
     (
@@ -225,22 +217,16 @@ pub const IO500_SECTIONS: &[(&str, &[Io500Option])] = &[
             HpcOption::value("", "external-script", Differs("empty alone"), |_, it| {
                 off("external-script", it)
             }),
-            HpcOption::value("", "external-mpi-args", Differs("no effect"), |_, _| Ok(())),
+            HpcOption::idle_value("", "external-mpi-args", "no effect"),
             HpcOption::value("", "external-extra-args", Differs("no effect"), |_, _| {
                 Ok(())
             }),
-            HpcOption::value(
-                "",
-                "pfind-queue-length",
-                Differs("no effect"),
-                |_, _| Ok(()),
-            ),
-            HpcOption::value("", "pfind-steal-next", Differs("no effect"), |_, _| Ok(())),
-            HpcOption::value(
+            HpcOption::idle_value("", "pfind-queue-length", "no effect"),
+            HpcOption::idle_value("", "pfind-steal-next", "no effect"),
+            HpcOption::idle_value(
                 "",
                 "pfind-parallelize-single-dir-access-using-hashing",
-                Differs("names of a directory of all ranks are always dealt by their hash"),
-                |_, _| Ok(()),
+                "names of a directory of all ranks are always dealt by their hash",
             ),
         ],
     ),

@@ -34,7 +34,7 @@ pub struct IorCommand {
     pub syncs: bool,
     /// Whether transfers come in random order.
     pub is_random: bool,
-    /// Whether what was written is read back and checked, beside the measured phases.
+    /// Whether what was written is read back and checked, outside of the measured phases.
     pub verifies: bool,
     /// Whether every byte read is compared, and not the first 512 of each call.
     pub compares: bool,
@@ -80,7 +80,7 @@ const NEXT_HOST: &str =
 /// IOR's options, by letter; then those that have a name alone, after `-O` or two dashes.
 pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::value("-a", "api", Differs("POSIX alone"), |_, it| posix(it)),
-    HpcOption::value("-A", "refNum", Differs("not printed"), |_, _| Ok(())),
+    HpcOption::idle_value("-A", "refNum", "not printed"),
     HpcOption::value("-b", "blockSize", Same, |to, it| {
         put(&mut to.block, size(it))
     }),
@@ -114,36 +114,32 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::flag("-F", "filePerProc", Same, |to, _| {
         put(&mut to.has_own_files, Ok(true))
     }),
-    HpcOption::flag(
+    HpcOption::idle(
         "-g",
         "intraTestBarriers",
-        Differs("ranks begin each phase together, and never wait between open, transfer and close"),
-        |_, _| Ok(()),
+        "ranks begin each phase together, and never wait between open, transfer and close",
     ),
-    HpcOption::value(
+    HpcOption::idle_value(
         "-G",
         "setTimeStampSignature",
-        Differs("every block says which file and place it is of, whatever is set"),
-        |_, _| Ok(()),
+        "every block says which file and place it is of, whatever is set",
     ),
     HpcOption::refused("-H", "showHints", NO_MPI_IO),
     HpcOption::value("-i", "repetitions", Same, |to, it| {
         put(&mut to.repetitions, number(it, 1))
     }),
     HpcOption::refused("-I", "individualDataSets", NO_HDF5),
-    HpcOption::value(
+    HpcOption::idle_value(
         "-j",
         "outlierThreshold",
-        Differs("the report always names the slowest rank"),
-        |_, _| Ok(()),
+        "the report always names the slowest rank",
     ),
     HpcOption::refused_value("-J", "setAlignment", NO_HDF5),
     HpcOption::refused("-k", "keepFile", REMOVED),
-    HpcOption::flag(
+    HpcOption::idle(
         "-K",
         "keepFileWithError",
-        Differs("files are removed. With -W the report names what is wrong and where"),
-        |_, _| Ok(()),
+        "files are removed. With -W the report names what is wrong and where",
     ),
     HpcOption::value(
         "-l",
@@ -151,11 +147,10 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
         Differs("`offset` and `timestamp`: blocks say which they are. `incompressible` is refused"),
         |_, it| packet(it),
     ),
-    HpcOption::flag(
+    HpcOption::idle(
         "-m",
         "multiFile",
-        Differs("each repetition has new files in any case"),
-        |_, _| Ok(()),
+        "each repetition has new files in any case",
     ),
     HpcOption::refused_value(
         "-M",
@@ -186,12 +181,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     }),
     HpcOption::refused("-p", "preallocate", NO_MPI_IO),
     HpcOption::refused("-P", "useSharedFilePointer", NO_MPI_IO),
-    HpcOption::flag(
-        "-q",
-        "quitOnError",
-        Differs("a wrong byte always ends the run"),
-        |_, _| Ok(()),
-    ),
+    HpcOption::idle("-q", "quitOnError", "a wrong byte always ends the run"),
     HpcOption::value(
         "-Q",
         "taskPerNodeOffset",
@@ -227,19 +217,9 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
         put(&mut to.transfer, size(it))
     }),
     HpcOption::refused_value("-T", "maxTimeDuration", "use -D, in seconds"),
-    HpcOption::flag(
-        "-u",
-        "uniqueDir",
-        Differs("ranks with -F always have their own"),
-        |_, _| Ok(()),
-    ),
+    HpcOption::idle("-u", "uniqueDir", "ranks with -F always have their own"),
     HpcOption::refused_value("-U", "hintsFileName", NO_MPI_IO),
-    HpcOption::flag(
-        "-v",
-        "verbose",
-        Differs("use --all for all details"),
-        |_, _| Ok(()),
-    ),
+    HpcOption::idle("-v", "verbose", "use --all for all details"),
     HpcOption::refused("-V", "useFileView", NO_MPI_IO),
     HpcOption::flag("-w", "writeFile", Same, |to, _| {
         put(&mut to.writes, Ok(true))
@@ -257,12 +237,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
         "singleXferAttempt",
         "a short transfer is always carried on",
     ),
-    HpcOption::value(
-        "-X",
-        "reorderTasksRandomSeed",
-        Differs("no effect. See -Z"),
-        |_, _| Ok(()),
-    ),
+    HpcOption::idle_value("-X", "reorderTasksRandomSeed", "no effect. See -Z"),
     HpcOption::refused(
         "-Y",
         "fsyncPerWrite",
@@ -278,11 +253,10 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::flag("", "stoneWallingWearOut", Same, |to, _| {
         put(&mut to.is_worn_out, Ok(true))
     }),
-    HpcOption::value(
+    HpcOption::idle_value(
         "",
         "stoneWallingStatusFile",
-        Differs("no file: reading in the same command knows what was written"),
-        |_, _| Ok(()),
+        "no file: reading in the same command knows what was written",
     ),
     HpcOption::value(
         "",

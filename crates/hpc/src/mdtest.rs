@@ -121,12 +121,7 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
         "",
         "set the directory's stripes with `lfs setstripe`, and leave it out",
     ),
-    HpcOption::value(
-        "-G",
-        "",
-        Differs("every block says which file it is of"),
-        |_, _| Ok(()),
-    ),
+    HpcOption::idle_value("-G", "", "every block says which file it is of"),
     HpcOption::value("-i", "", Same, |to, it| {
         put(&mut to.iterations, number(it, 1))
     }),
@@ -170,38 +165,18 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
     ),
     HpcOption::refused_value("-s", "", SOME_RANKS),
     HpcOption::refused("-S", "", "use `seekstone ior` for a file of all ranks"),
-    HpcOption::flag(
-        "-t",
-        "",
-        Differs("making directories is a row of its own"),
-        |_, _| Ok(()),
-    ),
+    HpcOption::idle("-t", "", "making directories is a row of its own"),
     HpcOption::flag("-T", "", Differs("with -C only"), |to, _| {
         put(&mut to.stats, Ok(true))
     }),
     HpcOption::flag("-u", "", Same, |to, _| {
         put(&mut to.has_own_directories, Ok(true))
     }),
-    HpcOption::flag(
-        "-v",
-        "",
-        Differs("use --all for all details"),
-        |_, _| Ok(()),
-    ),
-    HpcOption::value(
-        "-V",
-        "",
-        Differs("use --all for all details"),
-        |_, _| Ok(()),
-    ),
+    HpcOption::idle("-v", "", "use --all for all details"),
+    HpcOption::idle_value("-V", "", "use --all for all details"),
     HpcOption::value("-w", "", Same, |to, it| put(&mut to.bytes, size(it))),
     HpcOption::value("-W", "", Same, |to, it| put(&mut to.stonewall, seconds(it))),
-    HpcOption::value(
-        "-x",
-        "",
-        Differs("no file: one command has all phases"),
-        |_, _| Ok(()),
-    ),
+    HpcOption::idle_value("-x", "", "no file: one command has all phases"),
     HpcOption::flag(
         "-X",
         "",

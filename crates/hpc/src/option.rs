@@ -57,6 +57,23 @@ impl<S> HpcOption<S> {
         }
     }
 
+    /// An option without a value that changes nothing here.
+    pub(crate) const fn idle(flag: &'static str, name: &'static str, why: &'static str) -> Self {
+        Self::flag(flag, name, HpcAnswer::Differs(why), |_, _| Ok(()))
+    }
+
+    /// An option with a value that changes nothing here.
+    pub(crate) const fn idle_value(
+        flag: &'static str,
+        name: &'static str,
+        why: &'static str,
+    ) -> Self {
+        Self {
+            has_value: true,
+            ..Self::idle(flag, name, why)
+        }
+    }
+
     /// A refused option without a value.
     pub(crate) const fn refused(flag: &'static str, name: &'static str, why: &'static str) -> Self {
         Self::flag(flag, name, HpcAnswer::Refused(why), |_, _| Ok(()))

@@ -77,7 +77,7 @@ fn over_measurements(all: &[&Measurement]) -> Measurement {
 fn worst(all: &[&Measurement]) -> Verdict {
     let verdicts = all.iter().map(|it| &it.verdict);
     let mut bad = verdicts.filter(|it| !Trust::of(it, &[]).is_usable());
-    bad.next().unwrap_or(&all[0].verdict).clone()
+    *bad.next().unwrap_or(&all[0].verdict)
 }
 
 fn over_times(all: &[&Measurement], of: fn(&Measurement) -> &Times) -> Times {
@@ -158,7 +158,7 @@ mod tests {
             reason: "stopped by SIGINT".into(),
         };
         let few = Verdict::Timed { is_citable: false };
-        runs[1].measurements[0].verdict = few.clone();
+        runs[1].measurements[0].verdict = few;
         let all = over_runs(&runs);
         assert!((all.measurements[0].throughput.value - 2.0).abs() < 1e-12);
         assert!(all.measurements[0].title.ends_with(", 2 runs"));

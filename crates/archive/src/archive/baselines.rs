@@ -1,6 +1,6 @@
 //! Rolling sets of runs under a name.
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 
 use super::{Archive, failure, refuse_strange_side_files};
 use crate::error::ArchiveError;
@@ -34,11 +34,7 @@ impl Archive {
         }
         let path = self.path.clone();
         let failed = |source| failure("write", path.clone(), source);
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
-        refuse_strange_side_files(&self.path, &self.file)?;
+        let transaction = self.writing()?;
         for id in ids {
             let insert = "INSERT OR IGNORE INTO baselines (name, run_id) VALUES (?, ?)";
             transaction

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, params};
 use watch::{StoredWindow, WatchEvent, WatchWindow, next_merge};
 
 use super::{Archive, failure, refuse_strange_side_files};
@@ -38,11 +38,7 @@ impl Archive {
     ) -> Result<(), ArchiveError> {
         let path = self.path.clone();
         let failed = |source| failure("write", path.clone(), source);
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
-        refuse_strange_side_files(&self.path, &self.file)?;
+        let transaction = self.writing()?;
         insert(&transaction, entries).map_err(failed)?;
         let targets: BTreeSet<&String> = entries.windows.iter().map(|it| &it.0).collect();
         for target in targets {
