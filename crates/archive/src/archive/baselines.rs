@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Archive, failure, refuse_strange_side_files};
+use super::{Archive, failure};
 use crate::error::ArchiveError;
 
 /// The newest runs that a set keeps; older ones leave it, and stay in the archive.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Transaction, params};
 use watch::{StoredWindow, WatchEvent, WatchWindow, next_merge};
 
-use super::{Archive, failure, refuse_strange_side_files};
+use super::{Archive, failure};
 use crate::error::ArchiveError;
 
 /// What is kept of a watch at once: all of it, or on an error nothing.
