@@ -314,6 +314,17 @@ impl Row {
         let is_headline = |it: &&Figure| it.metric.role == Role::Headline;
         self.figures.iter().find(is_headline)
     }
+
+    /// The same row, which can be quoted only where the error of its headline is known.
+    #[must_use]
+    pub(crate) fn quoted_with_interval(self) -> Self {
+        let is_unknown = |it: &Figure| it.value.value.is_finite() && !it.value.is_bounded();
+        let trust = match self.headline().is_some_and(is_unknown) {
+            true => self.trust.max(Trust::Unstable),
+            false => self.trust,
+        };
+        Self { trust, ..self }
+    }
 }
 
 /// Tables without those that have no row.

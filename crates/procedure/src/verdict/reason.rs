@@ -51,8 +51,8 @@ pub(super) fn in_words(run: &Run, rows: &[&Row], warning: Option<&Warning>) -> S
         Some(verdict) if !Trust::of(&verdict, &[]).is_usable() => {
             "too few independent operations were measured"
         }
-        _ if rows.len() == 1 => "the result has no usable interval",
-        _ => "no row has a usable interval",
+        _ if rows.len() == 1 => "the result has no usable interval (repeat it, or run longer)",
+        _ => "no row has a usable interval (repeat it, or run longer)",
     };
     why.to_owned()
 }
@@ -87,7 +87,10 @@ fn end_of_cause(text: &str) -> usize {
     // A few words before a colon name what the text tells of.
     // The dots between the ends of an interval end no sentence.
     let is_end = |(at, end): &(usize, &str)| match *end {
-        ": " => text[..*at].split_whitespace().count() > NAME_WORDS_MAX,
+        ": " => {
+            let clause = text[..*at].rsplit(": ").next().unwrap_or_default();
+            clause.split_whitespace().count() > NAME_WORDS_MAX
+        }
         ". " => !text[..*at].ends_with('.'),
         _ => true,
     };

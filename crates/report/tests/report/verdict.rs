@@ -432,7 +432,7 @@ fn without_an_interval_there_is_no_answer() {
     row.warnings.clear();
     row.bandwidth = row.bandwidth.map(|it| it.without_interval());
     let said = judged(run);
-    let expected = "Cannot tell: the result has no usable interval.";
+    let expected = "Cannot tell: the result has no usable interval (repeat it, or run longer).";
     assert_eq!(verdict(&said).sentence, expected);
 }
 

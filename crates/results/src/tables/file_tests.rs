@@ -365,6 +365,7 @@ fn row(found: &FileTests, test: &FileTest) -> Row {
         test.trust(),
         &test.warnings,
     )
+    .quoted_with_interval()
     .with_replicates(test.passes.iter().map(replicate).collect())
     .saying(saying(test))
 }

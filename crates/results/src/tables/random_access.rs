@@ -223,5 +223,5 @@ fn row(cell: &RandomCell) -> Row {
         "" => row,
         state => row.with_word("state", state),
     };
-    row.with_replicates(rounds.collect())
+    row.quoted_with_interval().with_replicates(rounds.collect())
 }

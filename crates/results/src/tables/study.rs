@@ -25,12 +25,12 @@ const COMPARE: &str = "compare";
 /// So many figures are named that have no one mean, or replicates far from the others.
 const NAMED_MAX: usize = 4;
 /// What intervals of the results are.
-const LEGEND: &str = "Means over the replicates with 95 % intervals of Student's t, wider where \
-                      replicates seem correlated, each on its own. Conclusions allow for the \
+const LEGEND: &str = "Means over the repeats with 95 % intervals of Student's t, wider where \
+                      repeats seem correlated, each on its own. Conclusions allow for the \
                       number of comparisons.";
 
 /// The same of one replicate.
-const LEGEND_OF_ONE: &str = "95 % intervals: variation within the replicate. The next one may \
+const LEGEND_OF_ONE: &str = "95 % intervals: variation within the one repeat. The next may \
                              differ by more. Repeat it.";
 
 impl Study {
@@ -118,7 +118,7 @@ impl Study {
             ..Figure::new(&it.reading, it.unit, it.better, it.value)
         });
         let headline = cell.figures.first();
-        // Without a single figure every replicate failed, or was void.
+        // Without a single figure every repeat failed, or was void.
         let is_known = cell.figures.iter().any(|it| it.value.value.is_finite());
         let trust = match headline {
             _ if !is_known => Trust::Invalid,
@@ -135,11 +135,15 @@ impl Study {
         if trust == Trust::Unstable {
             warnings.push(WarningCode::StudyNotPrecise);
         }
-        Row {
+        let row = Row {
             warnings,
             ..Row::new(cell.levels.clone(), figures, headline, trust, &[])
-        }
-        .with_replicates(self.of_cell(cell).map(replicate).collect())
+        };
+        let row = match is_of_targets {
+            true => row,
+            false => row.quoted_with_interval(),
+        };
+        row.with_replicates(self.of_cell(cell).map(replicate).collect())
     }
 
     /// Combinations whose first figure is hardly known.
@@ -167,7 +171,7 @@ impl Study {
         let settings = settings.map(|it| format!("{} {}", it.key, it.value));
         let settings = settings.collect::<Vec<String>>().join(", ");
         let separator = if settings.is_empty() { "" } else { ": " };
-        let replicates = format_counted(self.replicates.len() as u64, "replicate");
+        let replicates = format_counted(self.replicates.len() as u64, "repeat");
         // A last round may have been cut off.
         let counts = || self.cells.iter().map(|it| it.replicates);
         let of_each = match (counts().min(), counts().max()) {
@@ -216,7 +220,7 @@ impl Study {
             let shown = |value: f64| figure.unit.format(value);
             let kinds = figure.two_kinds.map(|it| {
                 format!(
-                    "{of}: two kinds of replicate, {} and {} ({:.0} % of them). The mean is the \
+                    "{of}: two kinds of repeat, {} and {} ({:.0} % of them). The mean is the \
                      value of neither.",
                     shown(it.low),
                     shown(it.high),

@@ -97,6 +97,7 @@ impl Timing {
         });
         let warnings = &command.warnings;
         Row::new(levels, figures, "elapsed", trust(command), warnings)
+            .quoted_with_interval()
             .with_replicates(command.runs.iter().map(replicate).collect())
             .saying(says)
     }

@@ -235,6 +235,7 @@ fn of_series(series: &TransferSeries) -> Row {
         trust(series),
         &series.warnings,
     )
+    .quoted_with_interval()
     .with_replicates(passes.iter().map(replicate).collect())
     .saying(series.rate.is_bounded().then(|| {
         let (rate, interval) = Unit::BytesPerSecond.format_interval(series.rate);

@@ -286,3 +286,19 @@ fn the_help_of_a_kind_lists_the_options_of_its_command() {
         ended.stdout
     );
 }
+
+/// Bug: a result that was measured once was called reliable next to "Cannot tell", since nothing
+/// had warned of it.
+#[test]
+fn what_was_measured_once_is_quoted_only_with_an_interval() {
+    let scratch = Scratch::new();
+    let check = |command: &str| {
+        let args: Vec<&str> = command.split(' ').collect();
+        let ended = scratch.check(&args, 0, "no usable interval (repeat it, or run longer)");
+        let last = ended.stdout.lines().rfind(|line| line.starts_with("  "));
+        assert_eq!(last, Some("  UNSTABLE"), "{command}: {}", ended.stdout);
+    };
+    check("time --no-save -q --repeat 1 -- true");
+    check("cache sim:nvme --no-save -q --repeat 1 --budget 2s --seed 1");
+    check("streams sim:rz26 --no-save -q --repeat 1 --budget 5s --seed 1");
+}

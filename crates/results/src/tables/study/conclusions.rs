@@ -168,14 +168,14 @@ impl Study {
         match needed.as_slice() {
             [] => format!("{text}."),
             [(level, against, count)] => format!(
-                "{text}. If it is as it looks, {count} replicates would show {level} against \
+                "{text}. If it is as it looks, {count} repeats would show {level} against \
                  {against}."
             ),
             several => {
                 let counts = several.iter();
                 let counts = counts.map(|(level, _, count)| format!("{level} {count}"));
                 let counts = counts.collect::<Vec<String>>().join(", ");
-                format!("{text}. Replicates that would show them as they look: {counts}.")
+                format!("{text}. Repeats that would show them as they look: {counts}.")
             }
         }
     }
@@ -246,7 +246,7 @@ impl Study {
             meaning if it.value.contains(zero(it)) => format!(
                 "{reading}: {factor} {level} is {} than {against} by Holm's rule{over}, but the \
                  interval for all comparisons together holds no difference, too: {}. More \
-                 replicates would tell by how much",
+                 repeats would show by how much",
                 found.words.word(meaning),
                 found.words.bare(it.value)
             ),

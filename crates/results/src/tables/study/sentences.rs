@@ -145,7 +145,7 @@ fn names(figures: &[Compared<'_>]) -> String {
     if names.len() > NAMES_MAX {
         let more = names.len() - NAMES_MAX + 1;
         names.truncate(NAMES_MAX - 1);
-        return format!("{} and {more} other figures", names.join(", "));
+        return format!("{} and {more} other metrics", names.join(", "));
     }
     names.join(", ")
 }
