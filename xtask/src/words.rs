@@ -6,7 +6,9 @@ use anyhow::{Context as _, Result};
 use crate::source::{Source, root};
 
 /// Phrases, each with what to write.
-const BANNED: [(&str, &str); 44] = [
+const BANNED: [(&str, &str); 46] = [
+    ("replicate", "repeat"),
+    ("replicates", "repeats"),
     ("is about", "applies to, measures"),
     ("are about", "apply to"),
     ("told", "reported, given, split"),

@@ -359,7 +359,7 @@ impl Requirement {
                 let why = match names.join(", ") {
                     none if none.is_empty() => "the run has no figure of that unit".to_owned(),
                     names => format!(
-                        "the run has no such figure. Figures with that unit are \
+                        "the run has no such metric. Metrics with that unit are \
                          {names}"
                     ),
                 };

@@ -80,7 +80,7 @@ const COMMIT_CHARS: usize = 12;
 
 /// What is said below the ratios.
 pub(crate) const TOGETHER: &str =
-    "The intervals of ratios hold for all figures together with 95 %.";
+    "The intervals of ratios hold for all metrics together with 95 %.";
 
 fn times(count: usize) -> String {
     match count {

@@ -56,7 +56,7 @@ pub(crate) fn queue(page: &mut TextPage<'_>, m: &Measurement) {
             with_interval(time(server.service)),
         );
         // Service time elsewhere is from issue on, with the wait in this queue.
-        let text = format!("of the model: wait {wait}, service {service}");
+        let text = format!("simulated: wait {wait}, service {service}");
         page.fact("queue", &text);
     }
     let Some(Law::Queue(law)) = &m.law else {

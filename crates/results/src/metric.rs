@@ -208,7 +208,7 @@ metrics! {
     EXIT_STATUS = "exit-status" Count Neither [] "exit status of a run";
     SHELL = "shell" Seconds Lower [] "time that the shell itself takes";
     RUNS = "runs" Count Neither [] "runs that count";
-    VALUES = "values" Count Neither [] "replicates whose value is in the bin";
+    VALUES = "values" Count Neither [] "repeats whose value is in the bin";
     ROUNDS = "rounds" Count Neither [] "rounds that count";
     TREND = "trend" Share Neither [] "change over the last half of the rounds, over their mean";
     PTS_RANGE = "pts-range" Share Neither [] "range of five rounds over their mean, by SSS PTS";

@@ -106,7 +106,7 @@ warning_codes! {
     LevelChanged "level-changed" Foremost [Warning]
         "the first rows of a check-up did not come out again at its end";
     LevelsFall "levels-fall" Row [Warning]
-        "a level of a curve carries clearly less load than a shorter one";
+        "a level of a curve sustains clearly less load than a shorter one";
     LoadFalls "load-falls" Row [Info] "throughput fell as clients were added";
     LoadNotSustained "load-not-sustained" Row [Warning]
         "the storage did not sustain the offered load";
@@ -183,7 +183,7 @@ warning_codes! {
     SsdUndecided "ssd-undecided" Row [Warning]
         "the rounds of an SSD test do not tell whether it is steady";
     StudyNotPrecise "study-not-precise" Effort [Warning]
-        "figures of a study have wider intervals than requested, or than a quarter of the value";
+        "results of a study have wider intervals than requested, or than a quarter of the value";
     StudyRoundsLeftOut "study-rounds-left-out" Run [Info]
         "the budget of a study ended before all its rounds";
     FewIos "few-ios" Effort [Info] "users made fewer I/Os than the DISKRAND document asks for";
@@ -217,7 +217,7 @@ warning_codes! {
     MostlyStart "mostly-start" Row [Info] "a command takes hardly longer than its start";
     NamesStayCached "names-stay-cached" Run [Info] "the cache of names was not dropped";
     NoFigures "no-figures" Row [Invalid]
-        "every replicate of a combination of levels failed, or was invalid";
+        "every repeat of a combination of levels failed, or was invalid";
     NoMemoryDisk "no-memory-disk" Run [Info] "there was no tmpfs to compare with";
     NotChecked "not-checked" Run [Info] "blocks that are not checked, or not used";
     PartLeftOut "part-left-out" Run [Info] "blocks that are not checked, or not used";
@@ -256,7 +256,7 @@ warning_codes! {
         "a study's journal could not be kept, or is from another machine";
     StudyOfAModel "study-of-a-model" Run [Warning] "the results are a model's, not a device's";
     InvalidRepeats "invalid-repeats" Row [Warning, Invalid]
-        "replicates of a study are invalid (invalid where too few are left to show a difference)";
+        "repeats of a study are invalid (invalid where too few are left to show a difference)";
     Verified "verified" Foremost [Info] "`--verify` read everything back, and found no errors";
     WarmUpLeftOut "warm-up-left-out" Run [Info] "what `--warm-up` left out";
     WritesLeftOut "writes-left-out" Run [Info] "an existing target was only read";

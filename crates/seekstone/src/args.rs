@@ -370,7 +370,7 @@ pub struct TrialArgs {
     /// Seekstone's own cost. Files and devices are only read without --overwrite.
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
-    /// Further targets, measured at the same time: each carries this load and has a row.
+    /// Further targets, measured at the same time: each gets this load and has a row.
     #[arg(value_name = "TARGET", value_parser = parse_target)]
     pub others: Vec<TargetName>,
     /// Run the workloads in this file (docs/several-targets.md), each with a row of its own.

@@ -129,7 +129,7 @@ pub const FORMS: &[RunForm] = &[
         about: "A page for a browser, with charts and the run's JSON in it. It needs no network",
         option: option(
             "--html",
-            "Write one page for a browser, with figures and charts. It needs no network \
+            "Write one page for a browser, with tables and charts. It needs no network \
              (docs/forms.md)",
         ),
         endings: &["html", "htm"],
@@ -170,7 +170,7 @@ pub const FORMS: &[RunForm] = &[
     },
     RunForm {
         name: "influx",
-        about: "Every row as a point in InfluxDB's line protocol, its figures as fields",
+        about: "Every row as a point in InfluxDB's line protocol, its metrics as fields",
         option: option(
             "--influx",
             "Write every row as a point in InfluxDB's line protocol",
@@ -194,9 +194,9 @@ pub const FORMS: &[RunForm] = &[
         ..FORM
     },
     RunForm {
-        name: "replicates",
-        aliases: &["passes", "times"],
-        about: "Every repetition behind the figures: passes, rounds, runs, replicates",
+        name: "repeats",
+        aliases: &["passes", "replicates", "times"],
+        about: "Every repetition behind the results: passes, rounds, runs, repeats",
         holds: (
             "repetitions",
             "`seekstone transfer`, `random`, `files`, `time` and `study`",
@@ -213,7 +213,7 @@ pub const FORMS: &[RunForm] = &[
     },
     RunForm {
         name: "intervals",
-        about: "One line per interval of `transactions`, with the machine's own figures, or of \
+        about: "One line per interval of `transactions`, with the machine's own counters, or of \
                 `trial --interval`",
         holds: (
             "intervals",

@@ -81,7 +81,7 @@ pub(crate) fn note(ranks: &Ranks) -> Warning {
         more => format!(" and {more} more"),
     };
     let text = format!(
-        "{}, {count} ranks ({}{more}): each replicate is one run of all ranks.",
+        "{}, {count} ranks ({}{more}): each repeat is one run of all ranks.",
         format_counted(ranks.machines().len() as u64, "host"),
         names.join(", ")
     );

@@ -173,7 +173,7 @@ pub enum StudyRunError {
     #[error(
         "--budget {budget} is too short: {done} of {} of each combination were measured. Use \
          --budget {:.0}s",
-        format_counted((*wanted).into(), "replicate"),
+        format_counted((*wanted).into(), "repeat"),
         needed.as_secs_f64().ceil()
     )]
     OutOfTime {
@@ -370,7 +370,7 @@ fn without_figures(study: &Study) -> Option<Warning> {
         Warning::invalid(
             WarningCode::NoFigures,
             format!(
-                "{}: every replicate failed or was invalid, so there is nothing to compare.",
+                "{}: every repeat failed or was invalid, so there is nothing to compare.",
                 empty.join(" and ")
             ),
         )
@@ -394,7 +394,7 @@ fn void_replicates(study: &Study) -> Option<Warning> {
         false => Severity::Warning,
     };
     let text = format!(
-        "valid replicates: {}. A difference needs {needed} of each.",
+        "valid repeats: {}. A difference needs {needed} of each.",
         listed.join("; ")
     );
     let advice = "See why they are invalid, then rerun with more rounds.";
@@ -425,12 +425,16 @@ fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
             }
         }
     }
-    let all = format_counted(replicates.len() as u64, "replicate");
+    let all = format_counted(replicates.len() as u64, "repeat");
     let listed = found.into_iter().map(|(warning, count)| {
+        let named = match replicates.len() {
+            1 => warning.clone(),
+            _ => warning.clone().of(format_args!("{count} of {all}")),
+        };
         Warning {
             // The figures that a replicate's warning voids are left out of the study.
             severity: warning.severity.min(Severity::Warning),
-            ..warning.clone().of(format_args!("{count} of {all}"))
+            ..named
         }
     });
     listed.collect()
@@ -440,7 +444,7 @@ fn not_precise(precision: f64) -> Warning {
     Warning::warn(
         WarningCode::StudyNotPrecise,
         format!(
-            "Not every figure is within {} %: allow more replicates (max-replicates) or time.",
+            "Not every result is within {} %: allow more repeats (max-repeats) or time.",
             precision * 100.0
         ),
     )

@@ -31,11 +31,11 @@ pub(super) fn no_chance(
     }
     let without = match fixed {
         0 => "Its intervals".to_owned(),
-        _ if fixed == all => "It is deterministic: every replicate gave the same result, and \
+        _ if fixed == all => "It is deterministic: every repeat gave the same result, and \
                               intervals have no width. Intervals"
             .to_owned(),
         _ => format!(
-            "{fixed} of its {all} figures are deterministic: every replicate gave the same, and \
+            "{fixed} of its {all} results are deterministic: every repeat gave the same, and \
              the interval has no width. Intervals"
         ),
     };

@@ -133,7 +133,7 @@ impl<'a> StudySession<'a> {
         let Some(journal) = &mut self.journal else {
             return match self.request.beginning {
                 Beginning::Resume | Beginning::Keep => Err(StudyRunError::Usage(
-                    "--resume goes on with a study whose replicates were kept: leave --no-save out"
+                    "--resume goes on with a study whose repeats were kept: leave --no-save out"
                         .into(),
                 )),
                 _ => Ok(()),
@@ -158,13 +158,13 @@ impl<'a> StudySession<'a> {
             (Beginning::New, Some(_)) => Err(StudyRunError::Usage(format!(
                 "this study was interrupted after {}: go on with --resume, or discard its \
                  results with --restart",
-                format_counted(count as u64, "replicate")
+                format_counted(count as u64, "repeat")
             ))),
             (Beginning::Resume | Beginning::Keep, Some(known)) if fits => {
                 if known.machine != head.machine {
                     let first = match count {
-                        1 => "replicate was".to_owned(),
-                        _ => format!("{count} replicates were"),
+                        1 => "repeat was".to_owned(),
+                        _ => format!("{count} repeats were"),
                     };
                     let text = format!(
                         "The first {first} measured on {}, the others on {}: differences between \
@@ -399,7 +399,7 @@ impl<'a> StudySession<'a> {
         let (number, cells) = (self.replicates.len() + 1, self.plan.cells().len());
         let separator = if words.is_empty() { "" } else { ": " };
         self.report(&format!(
-            "replicate {number} of {}{separator}{words}",
+            "repeat {number} of {}{separator}{words}",
             cells * self.rounds as usize
         ));
         let settings = self.settings(&cell);
@@ -412,7 +412,7 @@ impl<'a> StudySession<'a> {
         };
         let base = self.undo.len();
         let (before, after) = (definition.before.clone(), definition.after.clone());
-        let is_ready = self.set_up("a replicate", before.as_ref(), after.as_ref(), variables);
+        let is_ready = self.set_up("a repeat", before.as_ref(), after.as_ref(), variables);
         let is_ready = is_ready.and_then(|()| self.look_at(position));
         agreed(self.request.ranks.as_ref(), is_ready)?;
         let started_at = environment::capture().started_at;

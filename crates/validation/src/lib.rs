@@ -47,7 +47,7 @@ pub enum ValidationError {
     /// No figure is held against that device.
     #[error(
         "nothing was published, and no law is known, of \"{name}\" that could be held against a \
-         simulation. There are figures of {known}"
+         simulation. There are values for {known}"
     )]
     Unknown {
         /// What was typed.

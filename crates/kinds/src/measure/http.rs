@@ -57,7 +57,7 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "pages",
             ValueForm::Count(1, 1 << 40),
-            "pages in one replicate, of all clients together",
+            "pages in one repeat, of all clients together",
         ),
         Setting::or(
             "time",

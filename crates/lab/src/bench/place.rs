@@ -321,7 +321,7 @@ impl Bench {
     pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
         let mut warnings = inspect::warnings(cautions);
         if let Self::Null(_) = self {
-            let text = "Nothing was read or written: the figures are Seekstone's own overhead.";
+            let text = "Nothing was read or written: results show Seekstone's own overhead.";
             warnings.push(Warning::info(WarningCode::NullTarget, text));
         }
         if let Self::Replayed(_, found) = self {

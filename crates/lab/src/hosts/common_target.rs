@@ -302,7 +302,7 @@ fn device_differs(seen: &TargetReport, first: &TargetReport) -> Option<HostDiffe
         what: "The target is on",
         here,
         there,
-        then: ": figures of all ranks are sums over different devices",
+        then: ": results of all ranks are sums over different devices",
     })
 }
 

@@ -132,7 +132,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
         DriftVerdict::Drifting => warnings.push(
             Warning::warn(
                 WarningCode::SsdDrifting,
-                format!("{name}: the rounds are still changing. Their figures hold only for now."),
+                format!("{name}: the rounds are still changing. Their results hold only for now."),
             )
             .advise("Allow more rounds (--repeat, --budget)."),
         ),

@@ -170,16 +170,25 @@ fn read_top<'t>(
     }
 }
 
+/// Keys of a file, each with its earlier name.
+const REPEATS: [&str; 2] = ["repeats", "replicates"];
+const MAX_REPEATS: [&str; 2] = ["max-repeats", "max-replicates"];
+
 /// Rounds at least and at most.
 fn read_rounds(form: &mut KeyedTable<'_, '_>) -> (u32, u32) {
-    let rounds = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
-    let least = rounds(form.count("replicates", 1..=ROUNDS_MAX)).unwrap_or(ROUNDS_MIN_DEFAULT);
-    let most = rounds(form.count("max-replicates", 1..=ROUNDS_MAX));
-    let (Some(most), Some((_, place))) = (most, form.find("max-replicates")) else {
+    let mut rounds = |names: [&'static str; 2]| {
+        let mut counts = names.into_iter();
+        let count = counts.find_map(|name| form.count(name, 1..=ROUNDS_MAX));
+        count.and_then(|count| u32::try_from(count).ok())
+    };
+    let least = rounds(REPEATS).unwrap_or(ROUNDS_MIN_DEFAULT);
+    let most = rounds(MAX_REPEATS);
+    let place = MAX_REPEATS.into_iter().find_map(|name| form.find(name));
+    let (Some(most), Some((_, place))) = (most, place) else {
         return (least, least.saturating_mul(ROUNDS_GROWTH));
     };
     if most < least {
-        let message = format!("max-replicates = {most}: there are {least} at least (replicates)");
+        let message = format!("max-repeats = {most}: there are {least} at least (repeats)");
         form.source.note(place, message);
     }
     (least, most.max(least))

@@ -415,7 +415,7 @@ impl Analysis {
             (WhatIfQuestion::Level(_), false) => {
                 format!("the response time stays at {time}, however many {name} there are")
             }
-            (_, false) => format!("the storage carries {load}/s at most"),
+            (_, false) => format!("the storage sustains {load}/s at most"),
         };
         QuestionError::Impossible {
             asked: self.words(question),

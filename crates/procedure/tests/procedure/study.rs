@@ -141,7 +141,7 @@ fn conclusions_are_sentences_with_intervals_rounded_outwards() {
             "rate: best with block 8KiB, 5.73 (5.67 .. 5.80) times as fast as 64KiB, averaged \
          over mount, indistinguishable from 1KiB. Times as fast as 8KiB: 1KiB 0.977 (0.965 .. \
          0.990, not shown), 64KiB 0.1744 (0.1724 .. 0.1764). If it is as it looks, 158 \
-         replicates would show 1KiB against 8KiB.",
+         repeats would show 1KiB against 8KiB.",
             "rate: the same with mount rsize 8k and default, averaged over block, within 2 %: \
          1.004 (0.996 .. 1.012) times as fast.",
             "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \

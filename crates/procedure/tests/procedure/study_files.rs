@@ -468,8 +468,8 @@ levels = ["fsync", "notrunc"]
 #[test]
 fn two_factors_do_not_act_on_the_same_thing() {
     let text = r#"title = "x"
-replicates = 6
-max-replicates = 3
+repeats = 6
+max-repeats = 3
 exclude = [{}]
 [measurement]
 kind = "transfer"
@@ -494,7 +494,7 @@ target = "/c"
 name = "plain"
 "#;
     let (file, of_exclude) = (
-        "s.toml:3: max-replicates = 3: there are 6 at least (replicates)",
+        "s.toml:3: max-repeats = 3: there are 6 at least (repeats)",
         "s.toml:4: exclude: a table without a level would leave out everything",
     );
     check_mistakes(
@@ -508,7 +508,7 @@ name = "plain"
     );
     let apart = text
         .replace("{}", "{ mode = \"small\" }")
-        .replace("max-replicates = 3\n", "");
+        .replace("max-repeats = 3\n", "");
     read(&apart).expect("a study");
     let overrides = StudyOverrides {
         set: vec![("record".into(), "4KiB".into())],

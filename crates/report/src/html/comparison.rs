@@ -51,7 +51,7 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
         compared.push_str(&table(new, &ratios_of(&shown), &mut labels));
         if !details.is_empty() {
             let details = table(new, &ratios_of(&details), &mut labels);
-            compared.push_str(&folded("More figures", &details));
+            compared.push_str(&folded("More metrics", &details));
         }
         differences.push_str(&format!("{heading}{}", setup(base, new)));
     }

@@ -46,7 +46,7 @@ impl LiveGlimpse {
 #[must_use]
 pub fn live_html(name: &str) -> String {
     let header = format!(
-        "<header>\n<p class=\"eyebrow\" id=\"when\">waiting for the first figures</p>\n\
+        "<header>\n<p class=\"eyebrow\" id=\"when\">waiting for the first results</p>\n\
          <h1>{}</h1>\n\
          <p class=\"lead\" id=\"lead\">Measuring</p>\n\
          <progress id=\"done\" max=\"1\" value=\"0\" aria-label=\"Done\"></progress>\n\

@@ -79,7 +79,7 @@ pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
         details.retain(|metric| !main.contains(metric));
         if !details.is_empty() {
             let details = one(run, table, labels, &details, false);
-            text.push_str(&folded("More figures", &details));
+            text.push_str(&folded("More metrics", &details));
         }
         for note in &table.notes {
             text.push_str(&format!("<p class=\"legend\">{}</p>\n", escaped(note)));
@@ -284,7 +284,7 @@ fn trust(row: &Row) -> String {
 /// What the words and signs that occur mean.
 fn legends(tables: &[Table]) -> String {
     let rows = || tables.iter().flat_map(|table| &table.rows);
-    let mut notes = vec!["Small figures are 95 % confidence intervals.".to_owned()];
+    let mut notes = vec!["The small print is 95 % confidence intervals.".to_owned()];
     for trust in [Trust::Unstable, Trust::Invalid] {
         if rows().any(|row| row.trust == trust) {
             let (name, meaning) = (trust.name(), legend(trust));

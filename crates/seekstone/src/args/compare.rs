@@ -43,7 +43,7 @@ pub struct CompareArgs {
         value_parser = within::<u32>(1..=10_000)
     )]
     pub rounds: u32,
-    /// Compare only these figures, by their names in --csv output.
+    /// Compare only these metrics, by their names in --csv output.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub figures: Vec<String>,
     /// Fail on a change, as in 'p99 > +10%' or 'iops < -5%' (repeatable). Exit code 4 when that is

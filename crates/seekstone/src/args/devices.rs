@@ -38,7 +38,7 @@ pub enum DevicesCommand {
     /// Runs the documents' programs on the simulated machines and compares their results with the
     /// published ones, and checks the models against laws that are known exactly.
     ///
-    /// Takes seconds, since time is virtual, and gives the same figures on every machine. Exit code
+    /// Takes seconds, since time is virtual, and gives the same results on every machine. Exit code
     /// 1 when a row misses its bar.
     #[command(after_help = "Examples:\n  \
 seekstone devices validate                every table\n  \

@@ -93,7 +93,7 @@ pub struct FioArgs {
     /// fio's own options.
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<String>,
-    /// Where the jobs work that are a replicate of a study.
+    /// Where the jobs work that are a repeat of a study.
     #[arg(skip)]
     pub place: Option<TargetName>,
 }

@@ -49,7 +49,7 @@ pub enum RunsCommand {
     /// Repeat a run with the same settings and definitions.
     ///
     /// Defaults that have changed since make no difference, and a simulated run gives the same
-    /// figures. Permissions such as --overwrite must be given again.
+    /// results. Permissions such as --overwrite must be given again.
     Repeat(Box<RepeatArgs>),
     /// Resume a killed run from its last result.
     Resume(Box<ResumeArgs>),

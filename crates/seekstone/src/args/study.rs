@@ -40,14 +40,14 @@ pub struct StudyArgs {
     /// Measure only these levels of a factor, as in block=1KiB,64KiB (repeatable).
     #[arg(long, value_name = "FACTOR=LEVEL,...", value_parser = parse_pair)]
     pub only: Vec<(String, String)>,
-    /// Exactly this many replicates of each combination. The study's precision goal is then
+    /// Exactly this many repeats of each combination. The study's precision goal is then
     /// ignored.
     #[arg(
         long = "repeat", alias = "replicates",
         value_name = "N", value_parser = within::<u32>(1..=10_000)
     )]
     pub replicates: Option<u32>,
-    /// Continue until every figure is this precise, up to the study's max-replicates.
+    /// Continue until every result is this precise, up to the study's max-repeats.
     #[arg(long, value_name = "PERCENT", value_parser = parse_precision)]
     pub precision: Option<f64>,
     /// Start no new round after this time.

@@ -103,7 +103,7 @@ fn plan(args: &CompareArgs) -> Option<String> {
     let time = |seconds: f64| format_duration_ns(seconds * 1e9);
     Some(format!(
         "{} of {}, each up to {}: up to {} in all. Shorten it with --repeat or --set budget=20s",
-        format_counted(count, "replicate"),
+        format_counted(count, "repeat"),
         args.measure,
         time(longest.as_secs_f64()),
         time(whole)

@@ -109,7 +109,7 @@ fn definition(args: &KindArgs) -> String {
     let kind = args.kind;
     study.insert("title".into(), kind.name.into());
     study.insert("target".into(), args.rules.target.as_str().into());
-    study.insert("max-replicates".into(), i64::from(ROUNDS_MAX).into());
+    study.insert("max-repeats".into(), i64::from(ROUNDS_MAX).into());
     let mut measurement = fixed;
     measurement.insert("kind".into(), kind.name.into());
     study.insert("measurement".into(), measurement.into());

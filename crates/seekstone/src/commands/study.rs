@@ -438,7 +438,7 @@ fn list() -> anyhow::Result<Exit> {
 fn check(name: &str) -> anyhow::Result<Exit> {
     let file = open(name)?;
     let study = read(&file, &StudyOverrides::default())?;
-    let replicates = format_counted(study.rounds_min.into(), "replicate");
+    let replicates = format_counted(study.rounds_min.into(), "repeat");
     let head = format!("{}: {} of {}", study.title, study.measurement, study.target);
     let mut lines = Vec::new();
     if study.factors.is_empty() {

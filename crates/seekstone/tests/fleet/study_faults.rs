@@ -58,7 +58,7 @@ fn killed(scratch: &Scratch, library: &Library, options: &[&str], args: &[&str])
         .args(args)
         .args(["--reserve", "0", "--json", "run.json"]);
     let mut running = Running::start(command);
-    running.wait_for("replicate 3 of ");
+    running.wait_for("repeat 3 of ");
     while work_directories(scratch) < RANKS {
         assert!(running.is_running(), "it ended by itself");
     }

@@ -319,7 +319,7 @@ fn a_gate_says_what_it_can_see_before_and_after() {
     let all = ["compare", "4..6", "1..3", "--all", "--fail", "iops < -40%"];
     let ended = scratch.check(&all, 0, "latency-p50");
     assert!(
-        ended.stdout.contains("hold for all figures together"),
+        ended.stdout.contains("hold for all metrics together"),
         "{}",
         ended.stdout
     );

@@ -415,7 +415,7 @@ fn a_comparison_says_first_how_long_it_may_take() {
         std::fs::create_dir(scratch.path(name)).expect("a directory");
     }
     let more = ["--no-save", "--set=size=4MiB"];
-    let plan = "4 replicates of trial, each up to 50.0 ms: up to 200 ms in all";
+    let plan = "4 repeats of trial, each up to 50.0 ms: up to 200 ms in all";
     let ended = scratch.check(&[&args[..], &more].concat(), 0, "");
     assert!(ended.stderr.contains(plan), "{}", ended.stderr);
     let virtual_time = [BASE, SLOWER, "--set=duration=50ms", "--rounds=2"];
@@ -486,7 +486,7 @@ fn a_limit_on_void_replicates_is_undecided_and_void() {
     }
     let of = ["compare", "a", "b", "-q", "--no-save", "--rounds=2"];
     let more = ["--set=duration=200ms", "--fail=p99 > +10%"];
-    let ended = scratch.check(&[&of[..], &more].concat(), 3, "every replicate failed");
+    let ended = scratch.check(&[&of[..], &more].concat(), 3, "every repeat failed");
     let page = on_one_line(&ended.stdout);
     assert!(
         page.contains("UNDECIDED p99 > +10%: b and a have no two rounds with latency-p99 "),

@@ -114,7 +114,7 @@ fn what_intervals_of_a_model_mean_is_told() {
             .stdout
             .replace("\n          ", " ")
     };
-    let chance = "It is deterministic: every replicate gave the same";
+    let chance = "It is deterministic: every repeat gave the same";
     let told = warned(&["dlt2000-full", "--only", "test=1. S114"]);
     assert!(told.contains(chance), "{told}");
     // The order of the files is drawn anew.

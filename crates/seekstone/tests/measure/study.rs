@@ -77,7 +77,7 @@ fn a_study_is_run_kept_and_noted() {
         "Record sizes in two places",
         "Test environment",
         "cables: short",
-        "8 replicates, 2 of each combination",
+        "8 repeats, 2 of each combination",
         "allow no conclusion: it takes at least 5",
     ] {
         assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
@@ -425,7 +425,7 @@ fn start_and_stop(scratch: &Scratch, study: &str, signal: Signal) -> Ended {
         "500",
     ];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("replicate 6 of");
+    running.wait_for("repeat 6 of");
     running.signal(signal);
     running.end()
 }
@@ -467,7 +467,7 @@ fn a_study_that_was_killed_at_once_goes_on_in_its_order() {
     let args = ["study", "once.toml", "--reserve", "0"];
     let begun = [&args[..], &["--seed", "7"]].concat();
     let mut running = Running::start(scratch.seekstone(begun));
-    running.wait_for("replicate 1 of");
+    running.wait_for("repeat 1 of");
     running.signal(Signal::KILL);
     running.end();
     fs::write(scratch.path("again"), "").expect("a file");

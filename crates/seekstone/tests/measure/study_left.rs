@@ -41,7 +41,7 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     fs::write(&hold, "").expect("a file");
     let args = ["study", "study.toml", "--target", &target, "--no-save"];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("replicate 1 of");
+    running.wait_for("repeat 1 of");
     // While it runs, it is none of a dead study.
     let clean = ["clean", &target, "--yes"];
     scratch.check(&clean, 0, "nothing left here by killed runs");
@@ -94,7 +94,7 @@ fn clean_removes_what_a_killed_study_left() {
     fs::write(&hold, "").expect("a file");
     let args = ["study", "study.toml", "--target", &target, "--no-save"];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("replicate 1 of");
+    running.wait_for("repeat 1 of");
     running.signal(Signal::KILL);
     running.end();
     fs::remove_file(hold).expect("removed");
@@ -236,12 +236,10 @@ fn a_check_counts_and_tells_what_is_missing() {
     };
     let missing = "It cannot run here yet: it needs the program no-such-program, which is not \
                    installed\n";
-    check(&format!(
-        "x: transfer of ., at least 1 replicate\n{missing}"
-    ));
+    check(&format!("x: transfer of ., at least 1 repeat\n{missing}"));
     let factor = "[[factor]]\nname = \"host\"\nlevels = [\"linux1\"]\n";
     fs::write(scratch.path("study.toml"), format!("{text}{factor}")).expect("a file");
     check(&format!(
-        "x: transfer of ., 1 combination, at least 1 replicate each\n  host linux1\n{missing}"
+        "x: transfer of ., 1 combination, at least 1 repeat each\n  host linux1\n{missing}"
     ));
 }

@@ -71,7 +71,7 @@ fn mistakes_are_named() {
     );
     check(&["1", "--load", "5ms"], 2, "5ms");
     check(&["1", "--load", "0/s"], 2, "above zero");
-    check(&["1", "--load", "810/s"], 2, "carries");
+    check(&["1", "--load", "810/s"], 2, "sustains");
     check(&["1", "--level", "0"], 2, "above zero");
     check(&["1", "--level", "5MiB"], 2, "5MiB");
     check(&["1", "--cache", "120%"], 2, "between 0% and 100%");

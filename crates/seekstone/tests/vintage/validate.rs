@@ -159,7 +159,7 @@ fn one_device_and_mistakes() {
     let json = ["devices", "validate", "floppy", "--json", "-", "--quiet"];
     assert_eq!(scratch.check(&json, 0, "").json()["device"], "floppy");
     let drum = ["devices", "validate", "drum"];
-    scratch.check(&drum, 2, "There are figures of axp612, ");
+    scratch.check(&drum, 2, "There are values for axp612, ");
 }
 
 #[test]

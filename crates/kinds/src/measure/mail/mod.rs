@@ -79,7 +79,7 @@ pub const KIND: Kind = Kind {
             false,
             "whether the page cache is bypassed. Messages are then whole blocks of 4 KiB",
         ),
-        Setting::or("time", TIME, "2s", "how long each replicate takes"),
+        Setting::or("time", TIME, "2s", "how long each repeat takes"),
         ERRORS,
     ],
     readings: &[

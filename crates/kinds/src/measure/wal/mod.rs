@@ -66,7 +66,7 @@ pub const KIND: Kind = Kind {
             false,
             "whether the page cache is bypassed. Appends are then whole blocks of 4 KiB",
         ),
-        Setting::or("time", TIME, "2s", "how long each replicate takes"),
+        Setting::or("time", TIME, "2s", "how long each repeat takes"),
         ERRORS,
     ],
     readings: &[
