@@ -38,7 +38,7 @@ pub enum ArchiveError {
     },
     /// An empty file may be somebody's, and is no archive.
     #[error(
-        "{} is not an archive of Seekstone, but an empty file: name one that does not exist with \
+        "{} is not an archive of Seekstone, but an empty file. Name one that does not exist with \
          --archive, or remove it",
         path.display()
     )]
@@ -48,8 +48,8 @@ pub enum ArchiveError {
     },
     /// It was put where anyone can make files by somebody who can read it.
     #[error(
-        "the archive {} is of another user, in a directory where anyone can make files, and runs \
-         name hosts and serial numbers: name another file with --archive",
+        "the archive {} is of another user, in a directory where anyone can make files. Runs \
+         name hosts and serial numbers. Name another file with --archive",
         path.display()
     )]
     Strangers {
@@ -58,7 +58,7 @@ pub enum ArchiveError {
     },
     /// Another name of the same file would be without what SQLite keeps beside this one.
     #[error(
-        "the archive {} has a second name (a hard link), under which it could be damaged: remove \
+        "the archive {} has a second name (a hard link). Under that it could be damaged: remove \
          one of the names",
         path.display()
     )]
@@ -68,7 +68,7 @@ pub enum ArchiveError {
     },
     /// Files of somebody else have the names that SQLite needs.
     #[error(
-        "the archive {} needs the names {} for itself, and what is there is not its own: move that \
+        "the archive {} needs the names {} for itself, and what is there is not its own. Move that \
          away, or name another archive with --archive",
         path.display(),
         listed(files)
@@ -86,13 +86,13 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// There is no file of that name.
-    #[error("there is no archive {}: check the spelling", path.display())]
+    #[error("there is no archive {}. Check the spelling", path.display())]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
     },
     /// The file is something else.
-    #[error("{} is not an archive of Seekstone: name another file with --archive or \
+    #[error("{} is not an archive of Seekstone. Name another file with --archive or \
              SEEKSTONE_ARCHIVE",
         path.display())]
     Foreign {
@@ -113,8 +113,8 @@ pub enum ArchiveError {
     },
     /// The file was written by a newer program.
     #[error(
-        "the archive {} has schema version {found}, and this program knows versions up to {known}: \
-         use the version of Seekstone that wrote it, or a newer one",
+        "the archive {} has schema version {found}, and this program knows versions up to {known}. \
+         Use the version of Seekstone that wrote it, or a newer one",
         path.display()
     )]
     NewerSchema {

@@ -27,7 +27,7 @@ pub enum TargetError {
         path: PathBuf,
     },
     /// The path is neither a regular file nor a block device.
-    #[error("{} is a {kind}: name a regular file or a block device", path.display())]
+    #[error("{} is a {kind}. Name a regular file or a block device", path.display())]
     NotStorage {
         /// The path as given.
         path: PathBuf,

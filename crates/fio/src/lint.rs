@@ -201,7 +201,7 @@ fn ended_early(job: &Job) -> Option<String> {
         && job.blocks[0].least() != job.blocks[1].least();
     let is_timed = job.is_timed();
     (is_mapped && is_mixed && !is_timed).then(|| {
-        "other block sizes for reads than for writes: as in fio the job ends early, when its map \
+        "other block sizes for reads than for writes: as in fio the job ends early. Its map \
          of blocks has no place for the larger ones. Add norandommap to move all of size"
             .into()
     })
@@ -227,7 +227,7 @@ fn several_names(job: &Job) -> Option<String> {
     let count = filenames(job).count();
     (count > 1).then(|| {
         format!(
-            "filename is given {count} times, [global] included: as in fio the job uses all of \
+            "filename is given {count} times, [global] included. As in fio the job uses all of \
              them, {}, and size is divided among them. Give it once",
             job.files.names.join(", ")
         )

@@ -11,7 +11,7 @@ const MANY: i64 = i64::MAX;
 const GENERATORS: ValueKind = OneOf(&["tausworthe", "lfsr", "tausworthe64"]);
 const FALLOCATE: ValueKind = OneOf(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
 const DONE: OptionSupport = Done("");
-const GONE: &str = "deprecated, and fio ends with an error, too: leave it out";
+const GONE: &str = "deprecated, and fio ends with an error, too. Leave it out";
 const MEASURED: &str =
     "every I/O is timed anyway, by one clock that is checked against the system's";
 const FORM: &str = "it sets the form of a report. Ours always holds all of it";

@@ -287,7 +287,7 @@ impl fmt::Display for Excess {
                 allowed_bytes,
             } => write!(
                 f,
-                "{} of memory is needed, but only {} is available: use fewer clients, a lower \
+                "{} of memory is needed, but only {} is available. Use fewer clients, a lower \
                  queue depth or smaller blocks, or stop other programs",
                 Bytes(wanted_bytes),
                 Bytes(allowed_bytes)
@@ -295,7 +295,7 @@ impl fmt::Display for Excess {
             Excess::Space { room, wanted_bytes } => write!(
                 f,
                 "{} of {} is needed, thread stacks included, and the limit of this process \
-                 ({}) leaves {}: use fewer clients or workers or a lower queue depth, or raise \
+                 ({}) leaves {}. Use fewer clients or workers or a lower queue depth, or raise \
                  the limit",
                 Bytes(wanted_bytes),
                 room.kind.name(),
@@ -305,7 +305,7 @@ impl fmt::Display for Excess {
             Excess::Threads { wanted, allowed } => write!(
                 f,
                 "{wanted} threads are needed, and only {allowed} may be started (ulimit -u, the \
-                 pids control group, kernel.threads-max): use fewer clients or workers or a lower \
+                 pids control group, kernel.threads-max). Use fewer clients or workers or a lower \
                  queue depth, or raise the limit"
             ),
         }
@@ -370,7 +370,7 @@ mod tests {
             Some(
                 "61 open files are needed on top of Seekstone's own 40, and the limit is 100: run \
                  `ulimit -n 101` first, or use fewer files; 701 MiB of memory is \
-                 needed, but only 700 MiB is available: use fewer clients, a lower queue depth \
+                 needed, but only 700 MiB is available. Use fewer clients, a lower queue depth \
                  or smaller blocks, or stop other programs",
             ),
         );
@@ -383,9 +383,9 @@ mod tests {
             ResourceDemand::default().with_threads(47, 17 * MIB),
             Some(
                 "803 MiB of data is needed, thread stacks included, and the limit of this \
-                 process (ulimit -d 921600) leaves 800 MiB: use fewer clients or workers or \
+                 process (ulimit -d 921600) leaves 800 MiB. Use fewer clients or workers or \
                  a lower queue depth, or raise the limit; 47 threads are needed, and only 46 may \
-                 be started (ulimit -u, the pids control group, kernel.threads-max): use fewer \
+                 be started (ulimit -u, the pids control group, kernel.threads-max). Use fewer \
                  clients or workers or a lower queue depth, or raise the limit",
             ),
         );

@@ -38,7 +38,7 @@ pub fn together<T: Send, H>(
 /// Why no thread could be started, with what to do.
 pub fn no_thread(error: &io::Error) -> String {
     format!(
-        "cannot start a thread ({error}): ask for fewer at a time, or raise the limits on \
+        "cannot start a thread ({error}). Ask for fewer at a time, or raise the limits on \
          processes (`ulimit -u`) and memory (`ulimit -v`, `ulimit -d`)"
     )
 }

@@ -46,7 +46,7 @@ pub fn measure_random(
 ) -> Result<Run, BenchError> {
     let target = &request.bench.target;
     if target.is_null() {
-        let text = format!("{target} has no blocks: name a directory, a file or a model");
+        let text = format!("{target} has no blocks. Name a directory, a file or a model");
         return Err(BenchError::Usage(text));
     }
     session::run(&request.bench, interrupt, show, |session| {

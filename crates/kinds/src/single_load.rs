@@ -108,7 +108,7 @@ fn verified(read: Bytes) -> Warning {
     Warning::info(
         WarningCode::Verified,
         format!(
-            "All that was written was read back ({read}) and is what was written last: nothing \
+            "All that was written was read back ({read}) and is what was written last. Nothing \
              lost, stale, misplaced, torn or flipped."
         ),
     )

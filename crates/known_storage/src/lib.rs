@@ -9,6 +9,7 @@ mod timer;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use fuser::{BackgroundSession, Config, MountOption};
@@ -139,7 +140,7 @@ impl KnownStorage {
             .as_ref()
             .is_some_and(|it| !it.guard.is_finished())
         {
-            std::thread::sleep(Duration::from_millis(100));
+            thread::sleep(Duration::from_millis(100));
         }
     }
 
@@ -151,8 +152,18 @@ impl KnownStorage {
 
     /// Answer what hangs. From now on nothing does.
     pub fn release(&self) {
-        let held = self.shared.state().held.take();
-        held.into_iter().flatten().for_each(|answer| answer());
+        self.shared.release();
+    }
+
+    /// The same after `limit`, where nobody did so before: a test that fails ends all the same.
+    pub fn release_after(&self, limit: Duration) {
+        let shared = Arc::downgrade(&self.shared);
+        thread::spawn(move || {
+            thread::sleep(limit);
+            if let Some(shared) = shared.upgrade() {
+                shared.release();
+            }
+        });
     }
 
     /// Everything that was answered so far, in the order of the answers.
@@ -177,6 +188,11 @@ impl Drop for KnownStorage {
 }
 
 impl StorageBook {
+    fn release(&self) {
+        let held = self.state().held.take();
+        held.into_iter().flatten().for_each(|answer| answer());
+    }
+
     fn state(&self) -> MutexGuard<'_, BookState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

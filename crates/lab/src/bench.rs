@@ -307,7 +307,7 @@ pub fn inspected(
 ) -> Result<(&Path, TargetDescription, Vec<Caution>), BenchError> {
     if target.is_null() {
         return Err(BenchError::Usage(format!(
-            "there is no storage at `{target}`, which `seekstone trial` alone measures: name a \
+            "there is no storage at `{target}`, which `seekstone trial` alone measures. Name a \
              directory, a file, a device or a model"
         )));
     }
@@ -453,7 +453,7 @@ fn on_target(
     let size = part_of(request, whole)?;
     if whole < TARGET_MIN {
         return Err(BenchError::Usage(format!(
-            "{} holds {whole}, and a measurement needs at least {TARGET_MIN}: name \
+            "{} holds {whole}, and a measurement needs at least {TARGET_MIN}. Name \
              a larger file, or a directory for a test file",
             path.display()
         )));

@@ -62,7 +62,7 @@ pub enum LaboratoryError {
     },
     /// Direct I/O on the target asks for other block sizes.
     #[error(
-        "direct I/O is not possible here with blocks of {block} bytes: use a block size that \
+        "direct I/O is not possible here with blocks of {block} bytes. Use a block size that \
          is a multiple of {unit} bytes{}, or --buffered",
         in_binary(*block, *unit)
     )]

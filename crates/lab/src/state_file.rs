@@ -76,7 +76,7 @@ pub enum StateFileError {
     Gone(PathBuf),
     /// A target is smaller than it was.
     #[error(
-        "{}: it has {there} bytes, and the state reaches to byte {needed}: it is another file or \
+        "{}: it has {there} bytes, and the state reaches to byte {needed}. It is another file or \
          device, or was truncated",
         path.display()
     )]

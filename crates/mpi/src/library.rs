@@ -19,7 +19,7 @@ const STANDARD_MAJOR: i32 = 1;
 pub enum MpiError {
     /// There is neither a library with the standard ABI nor a shim.
     #[error(
-        "started by {by}, but there is no libmpi_abi.so and no shim in {}: install MPICH 5 or \
+        "started by {by}, but there is no libmpi_abi.so and no shim in {}. Install MPICH 5 or \
          later, or the development package of your MPI (on Debian libmpich-dev or \
          libopenmpi-dev) and run `seekstone fleet shim`",
         directory.display()

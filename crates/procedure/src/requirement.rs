@@ -39,7 +39,7 @@ impl FromStr for Requirement {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is not a goal: write a figure, <= or >=, and a value, as in \
+                "{text:?} is not a goal. Write a figure, <= or >=, and a value, as in \
                  'p99 <= 2ms', 'iops >= 20k/s', 'bandwidth >= 400MB/s', 'p99 <= 2ms @ 20k/s'"
             )
         };

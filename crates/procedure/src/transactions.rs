@@ -219,24 +219,27 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
         .map_or(0.0, |rate| (users - 1.0) / rate);
     let lasted = counts.elapsed.as_secs_f64();
     if ramp >= lasted {
-        warnings.push(Warning::warn(
-            WarningCode::RampNotOver,
-            format!(
-                "{}: at the rate of --ramp the last of {} users would have started after {}, and \
-                 the trial took {}. Not all of them were active.",
-                m.title,
-                format_count(users),
-                format_duration_ns(ramp * 1e9),
-                format_duration_ns(lasted * 1e9),
-            ),
-        ).advise("Measure longer, or start them faster."));
+        warnings.push(
+            Warning::warn(
+                WarningCode::RampNotOver,
+                format!(
+                    "{}: at the rate of --ramp the last of {} users would have started after {}. \
+                 The trial took {}. Not all of them were active.",
+                    m.title,
+                    format_count(users),
+                    format_duration_ns(ramp * 1e9),
+                    format_duration_ns(lasted * 1e9),
+                ),
+            )
+            .advise("Measure longer, or start them faster."),
+        );
     }
     if ramp < lasted && m.window.is_none() && m.clients > 1 {
         warnings.push(Warning::warn(
             WarningCode::UsersNotTogether,
             format!(
                 "{}: the time from the first think time of the last user to the end of the first \
-                 one who left was too short, or there was none: rate and times are those of the \
+                 one who left was too short, or there was none. Rate and times are those of the \
                  whole run, in which {} users were at work on average.",
                 m.title,
                 format_count(laws.users.value),
@@ -250,8 +253,8 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
         warnings.push(Warning::warn(
             WarningCode::LawBroken,
             format!(
-                "{}: throughput times response and think time makes {} users, and there are {}: \
-                 the trial was too short for its think times, or Seekstone lost time.",
+                "{}: throughput times response and think time makes {} users, and there are {}. \
+                 The trial was too short for its think times, or Seekstone lost time.",
                 m.title,
                 format_count(laws.users.value),
                 format_count(users),

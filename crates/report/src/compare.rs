@@ -18,7 +18,7 @@ const DIFFERENCES_SHOWN: usize = 8;
 
 /// What no comparison of single runs shows.
 pub(crate) const ONE_RUN_A_SIDE: &str = "Each interval covers the variation within its run. One \
-     run a side cannot show how much two runs of the same storage differ: repeat each several \
+     run a side cannot show how much two runs of the same storage differ. Repeat each several \
      times before you believe a small difference.";
 
 /// Why runs cannot be compared.
@@ -29,7 +29,7 @@ pub enum ComparisonError {
     OneRun,
     /// Two runs have no row in common.
     #[error(
-        "{0} and {1} have no row in common: rows compare when their tables and levels are equal, \
+        "{0} and {1} have no row in common. Rows compare when their tables and levels are equal, \
          as those of two runs of one command with equal options"
     )]
     NothingShared(String, String),

@@ -28,7 +28,7 @@ pub enum FilesComparisonError {
     /// Runs share no test.
     #[error(
         "the runs have no test in common with the same state, scale and number of \
-         clients: `seekstone runs show` prints the tests of each"
+         clients. `seekstone runs show` prints the tests of each"
     )]
     NothingShared,
     /// The system to divide by is not there.

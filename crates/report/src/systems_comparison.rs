@@ -79,7 +79,7 @@ pub enum SystemsError {
     NoSuchSystem(u32, usize),
     /// A run shares no figure with that of performance 1.
     #[error(
-        "{0} and {1} have no metric in common: metrics compare when tables, levels and names are \
+        "{0} and {1} have no metric in common. Metrics compare when tables, levels and names are \
          equal, as those of one study on two hosts"
     )]
     NothingShared(String, String),

@@ -13,7 +13,7 @@ pub enum JsonError {
     Malformed(#[from] serde_json::Error),
     /// Written by an older program.
     #[error(
-        "the run has schema version {found}, and this program reads 2 to {known}: read it \
+        "the run has schema version {found}, and this program reads 2 to {known}. Read it \
          with the version of Seekstone that wrote it, or rerun"
     )]
     OlderSchema {
@@ -24,7 +24,7 @@ pub enum JsonError {
     },
     /// Written by a newer program.
     #[error(
-        "the run has schema version {found}, and this program reads 2 to {known}: read it \
+        "the run has schema version {found}, and this program reads 2 to {known}. Read it \
          with the version of Seekstone that wrote it, or a newer one"
     )]
     NewerSchema {

@@ -27,7 +27,7 @@ pub fn picture(runs: &[Run]) -> Result<String, UsageError> {
         curves.extend(run.curves.iter().map(|curve| (run, curve)));
         if curves.len() == known {
             return Err(UsageError(format!(
-                "run {} has nothing to plot: plots need a load curve (`seekstone curve`, \
+                "run {} has nothing to plot. Plots need a load curve (`seekstone curve`, \
                  `seekstone rab`) or a trial's intervals (`seekstone trial --interval`)",
                 run.id.unwrap_or_default()
             )));

@@ -25,7 +25,7 @@ pub fn with_enough(work: fn() -> ExitCode) -> ExitCode {
         (Err(_), None) => work(),
         (Err(error), Some(limit)) => {
             output::complain(&format!(
-                "error: the stack is limited to {} KiB (`ulimit -s`), and a thread with 8 MiB of \
+                "error: the stack is limited to {} KiB (`ulimit -s`). A thread with 8 MiB of \
                  stack cannot be started ({error}). Raise the limit",
                 limit >> 10
             ));

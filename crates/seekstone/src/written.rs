@@ -164,7 +164,7 @@ pub fn check(files: &CommandFiles<'_>) -> anyhow::Result<()> {
     let written: Vec<&Written<'_>> = written.collect();
     let mut to_stdout = files.written.iter().filter(|(_, it)| it.is_stdout());
     if let (Some((one, _)), Some((other, _))) = (to_stdout.next(), to_stdout.next()) {
-        let text = format!("{one} - and {other} - both mean standard output: name a file for one");
+        let text = format!("{one} - and {other} - both mean standard output. Name a file for one");
         return Err(UsageError(text).into());
     }
     if let Some(archive) = &files.archive {
@@ -182,7 +182,7 @@ pub fn check(files: &CommandFiles<'_>) -> anyhow::Result<()> {
         for (other, what) in also.chain(used).chain(archive) {
             if is_same(path, other) {
                 let text = format!(
-                    "{option} {} would write over {} ({what}): name another file",
+                    "{option} {} would write over {} ({what}). Name another file",
                     path.display(),
                     other.display()
                 );
@@ -191,7 +191,7 @@ pub fn check(files: &CommandFiles<'_>) -> anyhow::Result<()> {
         }
         if let Some(archive) = files.archive.iter().find(|it| is_beside(path, it)) {
             let text = format!(
-                "{option} {} is a name that the archive {} needs: name another file",
+                "{option} {} is a name that the archive {} needs. Name another file",
                 path.display(),
                 archive.display()
             );

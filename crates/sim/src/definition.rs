@@ -301,7 +301,7 @@ impl DefinitionReader<'_> {
         let device = device.and_then(|part| match part {
             DefinitionPart::Device(found) => Some(*found),
             DefinitionPart::Link(_) => {
-                self.wrong_part(source, DISK.name, "a link stores nothing: name a device");
+                self.wrong_part(source, DISK.name, "a link stores nothing. Name a device");
                 None
             }
         });
@@ -439,7 +439,7 @@ impl DefinitionReader<'_> {
         match kind {
             DefinitionKind::Link => self.link(inner).map(DefinitionPart::Link),
             DefinitionKind::Machine => {
-                self.wrong_part(source, key, "a machine stands in no other: name a device");
+                self.wrong_part(source, key, "a machine stands in no other. Name a device");
                 None
             }
             kind => {

@@ -125,7 +125,7 @@ pub enum AddressError {
     /// A share has no block.
     #[error(
         "the region of {region} bytes has {blocks} blocks of {block} bytes, too few for {clients} \
-         clients: use a larger region, smaller blocks, fewer clients, or let them contend"
+         clients. Use a larger region, smaller blocks, fewer clients, or let them contend"
     )]
     ShareEmpty {
         /// Bytes in the region.

@@ -115,7 +115,7 @@ fn samples(kind: &ThreadType, file_bytes: u64) -> Advice {
     let is_doubt = samples < SAMPLES_MIN;
     let advice = if is_doubt {
         format!(
-            ", and the same ones come again and again: use a larger file, smaller blocks or fewer \
+            ", and the same ones come again and again. Use a larger file, smaller blocks or fewer \
              shares, for {SAMPLES_MIN} or more"
         )
     } else {
@@ -178,7 +178,7 @@ fn random_walk(kind: &ThreadType, cache: u64, ios_summed: Option<u64>) -> Option
         is_doubt,
         text: format!(
             "The walk of type {:?} has a median step of {} places, and {} of its steps leave the \
-             {} places around it that the cache holds: {} I/Os or more are to be summed before the \
+             {} places around it that the cache holds. {} I/Os or more are to be summed before the \
              walk has got away from the cache.{so_far}",
             kind.name,
             format_count(median_step(alpha)),
@@ -203,7 +203,7 @@ fn use_of_shares(definition: &WorkloadDefinition, threads: u32) -> Advice {
     if threads > shares {
         let text = format!(
             "{threads} threads have {shares} shares of the file, so that some contend for the \
-             same blocks, which a cache then holds: raise the number of shares or use fewer \
+             same blocks, which a cache then holds. Raise the number of shares or use fewer \
              threads."
         );
         return fact(AdviceCode::Contention, true, text);
@@ -231,8 +231,8 @@ fn waiting(definition: &WorkloadDefinition) -> Advice {
             code: AdviceCode::MixedTypes,
             is_doubt: true,
             text: format!(
-                "Type {:?} never waits and saturates the storage, while others keep a clock: \
-                 response times tell about saturation once it runs. Measure the two kinds \
+                "Type {:?} never waits and saturates the storage, while others keep a clock. \
+                 Response times tell about saturation once it runs. Measure the two kinds \
                  as workloads of their own.",
                 batch[0].name
             ),
@@ -249,7 +249,7 @@ fn waiting(definition: &WorkloadDefinition) -> Advice {
             code: AdviceCode::Saturation,
             is_doubt,
             text: format!(
-                "No thread ever waits, so that the storage is saturated by any number of them: the \
+                "No thread ever waits, so that the storage is saturated by any number of them. The \
                  throughput at a fixed number of threads is what can be measured.{advice}"
             ),
         };
@@ -260,7 +260,7 @@ fn waiting(definition: &WorkloadDefinition) -> Advice {
         is_doubt: false,
         text: format!(
             "Loads from {} with one thread to {} with one thread in each share can be asked for, \
-             in steps of one thread: to go further, raise the load per thread or the shares.",
+             in steps of one thread. To go further, raise the load per thread or the shares.",
             Rate(least),
             Rate(most)
         ),
@@ -310,7 +310,7 @@ pub fn advise_on_durations(definitions: &[WorkloadDefinition]) -> Option<Advice>
         is_doubt: true,
         text: format!(
             "A message of {:?} moves {} and one of {:?} {}, so that the workloads differ in \
-             duration and precision: choose ios-per-message for about the same number of bytes.",
+             duration and precision. Choose ios-per-message for about the same number of bytes.",
             small.name,
             Bytes(least),
             large.name,

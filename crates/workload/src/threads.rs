@@ -90,7 +90,7 @@ pub enum ConstraintError {
     },
     /// Two types divide the file differently.
     #[error(
-        "type {kind:?}: the {what} {value} differs from the {value_first} of type {first:?}: all \
+        "type {kind:?}: the {what} {value} differs from the {value_first} of type {first:?}. All \
          threads of a workload divide one file alike. Give both types the same {what}"
     )]
     Differs {
@@ -135,7 +135,7 @@ pub enum ConstraintError {
     },
     /// Packed operations leave a gap at the end of the block.
     #[error(
-        "type {kind:?}: the block of {block} bytes is no whole multiple of the I/O size {io}, so \
+        "type {kind:?}: the block of {block} bytes is no whole multiple of the I/O size {io}. \
          I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset"
     )]
     NotWhole {
@@ -164,7 +164,7 @@ pub enum ConstraintError {
     /// Shares of that number and size cannot be addressed.
     #[error(
         "{shares} shares with blocks of {block} bytes are {needed} bytes, and 2^63 - 1 is the \
-         most that a file can have: use smaller blocks or fewer shares"
+         most that a file can have. Use smaller blocks or fewer shares"
     )]
     FileTooLarge {
         /// Bytes of a block.

@@ -286,7 +286,7 @@ fn only_files_and_devices_are_targets() {
             };
             let refused = Target::open(path, &options).unwrap_err().to_string();
             assert!(
-                refused.contains(&format!("is a {kind}: name a regular")),
+                refused.contains(&format!("is a {kind}. Name a regular")),
                 "{refused}"
             );
         }

@@ -157,7 +157,7 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
             found.add(
                 WarningCode::CouldNotLook,
                 "could not look at the device below the overlay: the host's paths are out of sight \
-                 here, so what others do with it is not counted",
+                 here. What others do with it is not counted",
                 "measure a volume mounted into the container",
             );
         }
@@ -307,7 +307,7 @@ fn journal(found: &mut Cautions, evidence: &Evidence<'_>, mount: &Mount) {
     if !options.lines().any(|option| option.starts_with("data=")) {
         found.add(
             WarningCode::NoJournal,
-            "ext4 has no journal here: for up to five minutes after many files were removed, \
+            "ext4 has no journal here. For up to five minutes after many files were removed, \
              creating files may be many times slower",
             "wait that long before you measure file creation again",
         );
@@ -334,7 +334,7 @@ fn holes(found: &mut Cautions, evidence: &Evidence<'_>, size: u64) {
     let advice = "fill the file first, with data that do not compress";
     if missing as f64 <= FEW_HOLES * size as f64 {
         let text = format!(
-            "{} of the file's {} are not allocated: the {:.2} % of random reads that meet them \
+            "{} of the file's {} are not allocated. The {:.2} % of random reads that meet them \
              do not reach the device",
             Bytes(missing),
             Bytes(size),

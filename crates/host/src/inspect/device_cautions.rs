@@ -49,7 +49,7 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
         Some("thin") => found.add(
             WarningCode::ThinProvisioned,
             format!(
-                "{name} is a thin volume: the first write to a block allocates it, and reads of \
+                "{name} is a thin volume. The first write to a block allocates it, and reads of \
                  unwritten blocks never reach the disk"
             ),
             "fill the target before measuring",

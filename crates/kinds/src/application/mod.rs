@@ -52,7 +52,7 @@ pub fn measure_applications(
 ) -> Result<Run, BenchError> {
     let bench = &request.bench;
     if bench.ranks.is_some() {
-        let text = "--profile measures on one host: leave it out, or run it on each host by itself";
+        let text = "--profile measures on one host. Leave it out, or run it on each host by itself";
         return Err(BenchError::Usage(text.into()));
     }
     let offer = request.offer();

@@ -447,7 +447,7 @@ fn failure(title: &str, path: &str, op: &FileOp, error: Errno) -> String {
         _ => String::new(),
     };
     let why = match error {
-        WRONG_DATA => "the data are not those that were written last: do not trust this file \
+        WRONG_DATA => "the data are not those that were written last. Do not trust this file \
                        system"
             .to_owned(),
         error => std::io::Error::from_raw_os_error(error.0).to_string(),

@@ -149,7 +149,7 @@ impl FilesSession<'_> {
         (early > 0).then(|| {
             let text = format!(
                 "In {early} of {} a client had made all of its {limit} {items} before the \
-                 stonewall: it stopped nobody, or only the slower clients",
+                 stonewall. It stopped nobody, or only the slower clients",
                 format_counted(walls.len() as u64, "pass"),
             );
             Warning::warn(WarningCode::StonewallNotReached, text)

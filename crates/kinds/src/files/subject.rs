@@ -464,7 +464,7 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
         return Ok(());
     }
     Err(BenchError::Usage(format!(
-        "{} has no space for the files of these tests: they take up to {}, {} are free, and {} \
+        "{} has no space for the files of these tests. They take up to {}, {} are free, and {} \
          must stay free. Ask for less ({}), {}or free some space",
         path.display(),
         units::Bytes(needs.bytes),
@@ -506,8 +506,8 @@ pub fn check_cache_drop(drop: CacheDrop) -> Result<(), BenchError> {
         return Ok(());
     }
     Err(BenchError::Usage(format!(
-        "--drop-caches makes the whole machine forget its caches, and {path} cannot be written: \
-         run it as root, or leave it out, and only the pages of the test's own files are dropped"
+        "--drop-caches makes the whole machine forget its caches, and {path} cannot be written. \
+         Run it as root, or leave it out. Then only the pages of the test's own files are dropped"
     )))
 }
 

@@ -67,7 +67,7 @@ pub(super) fn end_of(
         return refused(
             job,
             "with other block sizes for reads than for writes fio ends each pass early, which is \
-             done for one pass: leave out loops and io_size, or add norandommap",
+             done for one pass. Leave out loops and io_size, or add norandommap",
         );
     }
     let has_end = has_gaps && job.io_size.is_none() && !is_timed;
@@ -75,7 +75,7 @@ pub(super) fn end_of(
         return refused(
             job,
             "fio leaves a file where a step of rw=...:N meets its end, which is done for one file \
-             and one loop: leave out loops and nrfiles, or give io_size or time_based",
+             and one loop. Leave out loops and nrfiles, or give io_size or time_based",
         );
     }
     Ok(JobEnd {

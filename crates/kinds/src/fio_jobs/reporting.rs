@@ -152,7 +152,7 @@ impl<'a> PhaseReporter<'a> {
             Warning::warn(
                 WarningCode::LogIncomplete,
                 format!(
-                    "{left_out} operations are in no log and no report on the way: they were done \
+                    "{left_out} operations are in no log and no report on the way. They were done \
                      faster than those could be written. The results hold all of them."
                 ),
             )

@@ -104,7 +104,7 @@ fn without_variables(words: Vec<String>) -> Result<Vec<String>, SettingFault> {
         Some(word) if !names_shell => Err(SettingFault::at(
             COMMAND,
             format!(
-                "{COMMAND} has {word:?} in a list, which runs without a shell: write {{scratch}}, \
+                "{COMMAND} has {word:?} in a list, which runs without a shell. Write {{scratch}}, \
                  {{place}} or {{factor}} there, or the command as one text"
             ),
         )),

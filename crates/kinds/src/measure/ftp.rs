@@ -125,13 +125,13 @@ impl Ftp {
         let stores = settings.choice("direction", &[("retrieve", false), ("store", true)]);
         for name in ["local", "extent", "synced"] {
             if stores && settings.is_given(name) {
-                let why = format!("{name} is for direction = \"retrieve\" only: leave it out");
+                let why = format!("{name} is for direction = \"retrieve\" only. Leave it out");
                 return Err(SettingFault::at(name, why));
             }
         }
         if !stores && settings.is_given("congestion") {
             let why = "congestion is how a sender adapts, and with direction = \"retrieve\" the \
-                       server sends: leave it out, and set it where the server runs";
+                       server sends. Leave it out, and set it where the server runs";
             return Err(SettingFault::at("congestion", why));
         }
         let has_local_file =

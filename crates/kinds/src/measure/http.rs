@@ -189,7 +189,7 @@ impl Http {
         match paths {
             (paths, 0) => Ok(paths),
             (_, elsewhere) => Err(MeasureError::Failed(format!(
-                "{} of the objects on {} lie on other servers, or have no address: give objects \
+                "{} of the objects on {} lie on other servers, or have no address. Give objects \
                  as a list of paths",
                 elsewhere, self.page.path
             ))),

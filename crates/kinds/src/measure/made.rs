@@ -156,7 +156,7 @@ impl Checker<'_> {
         let name = self.files.name(self.number);
         match self.differs_at {
             Some(at) => Err(MeasureError::Failed(format!(
-                "{name} came back with other bytes from {at} on than were put in: do not trust \
+                "{name} came back with other bytes from {at} on than were put in. Do not trust \
                  this store"
             ))),
             None if self.at != self.files.size.0 => Err(MeasureError::Failed(format!(

@@ -121,7 +121,7 @@ impl ReplicateContext {
         match path.metadata() {
             Ok(found) if found.is_dir() => Ok(path),
             Ok(_) => Err(MeasureError::Usage(format!(
-                "{} is not a directory, and {kind} makes its own files: name a directory",
+                "{} is not a directory, and {kind} makes its own files. Name a directory",
                 self.target
             ))),
             Err(error) => Err(MeasureError::io("look at", path)(error)),

@@ -369,7 +369,7 @@ pub fn write_record(
 #[must_use]
 pub fn wrong_data(path: &Path, offset: u64) -> MeasureError {
     MeasureError::Failed(format!(
-        "{} returned other data at byte {offset} than was written there: do not trust this storage",
+        "{} returned other data at byte {offset} than was written there. Do not trust this storage",
         path.display()
     ))
 }

@@ -199,7 +199,7 @@ impl ReplicateContext {
             return Ok(());
         }
         Err(MeasureError::Usage(format!(
-            "{}: {kind} would overwrite what is there: only `seekstone {kind}` does, with \
+            "{}: {kind} would overwrite what is there. Only `seekstone {kind}` does, with \
              --overwrite, and all data on it may be lost",
             self.target
         )))

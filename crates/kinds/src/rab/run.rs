@@ -161,7 +161,7 @@ fn size_wanted(request: &RabRequest, facts: &CheckUpFacts) -> Result<Bytes, Benc
     let writes = definitions.any(|it| it.types().iter().any(|kind| kind.writes > 0));
     if writes && !facts.makes_files && !facts.may_overwrite {
         return Err(BenchError::Usage(format!(
-            "{} exists, and these workloads write: add --overwrite if all data on it may be \
+            "{} exists, and these workloads write. Add --overwrite if all data on it may be \
              lost, or choose reading ones with --workload",
             request.bench.target
         )));

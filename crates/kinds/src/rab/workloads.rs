@@ -484,8 +484,8 @@ fn own_limit(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
             WarningCode::OwnLimit,
             format!(
                 "{}: all of the {} requests that this program lets be outstanding were, and the \
-                 rest waited here: the highest load may be this program's and not the storage's, \
-                 and the service time cannot grow to levels beyond.",
+                 rest waited here. The highest load may be this program's and not the storage's. \
+                 The service time cannot grow to levels beyond.",
                 measurement.title, trial.depth
             ),
         )

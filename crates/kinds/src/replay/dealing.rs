@@ -42,7 +42,7 @@ impl Dealing {
             };
             return Err(BenchError::Usage(format!(
                 "--as-fast-as-possible keeps the order of requests, and {ranks} ranks would have \
-                 to share the requests of {}: start {most}, or replay at the recorded times",
+                 to share the requests of {}. Start {most}, or replay at the recorded times",
                 format_counted(files as u64, "file")
             )));
         }
@@ -204,7 +204,7 @@ mod tests {
         };
         let fast = ReplayPace::Fast { depth: 3 };
         let one = scan(&[0], &[9]);
-        check(&one, 2, fast, "of 1 file: start without a launcher");
+        check(&one, 2, fast, "of 1 file. Start without a launcher");
         let two = scan(&[0, 1], &[9, 9]);
         check(&two, 4, fast, "of 2 files: start at most 2 ranks");
         check(&scan(&[0], &[3]), 4, RECORDED, "3 requests for 4 ranks");

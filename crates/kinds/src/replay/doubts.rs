@@ -122,7 +122,7 @@ fn starved(seen: &ReplayCounts) -> Option<Warning> {
             WarningCode::ReplayStarved,
             format!(
                 "{} came from the trace's file after they were due, by {} at most, and were issued \
-                 when they came: the load was lower than recorded. Their latency does not count \
+                 when they came. The load was lower than recorded. Their latency does not count \
                  that.",
                 format_counted(seen.held, "request"),
                 format_duration_ns(seen.held_longest.as_nanos() as f64),
@@ -147,7 +147,7 @@ fn several_files(found: &Replay) -> Option<Warning> {
         Warning::info(
             WarningCode::ReplaySeveralFiles,
             format!(
-                "The trace has {} files or devices: they lie side by side on the target, in the \
+                "The trace has {} files or devices. They lie side by side on the target, in the \
                  order in which the trace uses them.",
                 found.files
             ),

@@ -113,7 +113,7 @@ fn head(path: &Path) -> Result<Vec<u8>, BenchError> {
     };
     read().map_err(|error| match error {
         ReadFileError::NotRegular => BenchError::Usage(format!(
-            "cannot read {}: a trace is read more than once, so it must be a regular file, and \
+            "cannot read {}. A trace is read more than once: it must be a regular file, and \
              cannot come from a pipe, a terminal or a device",
             path.display()
         )),

@@ -119,12 +119,12 @@ pub(super) fn note(dealing: &Dealing, scan: &Scan, ranks: &Ranks) -> Warning {
     let text = match dealing.unit() {
         ReplayDeal::Files => format!(
             "{} files or devices of the trace were dealt to {count} ranks in turn, in the order of \
-             their first use: each rank replayed all requests of its own.",
+             their first use. Each rank replayed all requests of its own.",
             format_count(scan.order.len() as f64)
         ),
         ReplayDeal::Requests => format!(
             "The trace has fewer files than ranks, so its requests were dealt to {count} ranks in \
-             turn: between hosts only their times keep requests in order, and a sync covers what \
+             turn. Between hosts only their times keep requests in order, and a sync covers what \
              its own host wrote."
         ),
     };

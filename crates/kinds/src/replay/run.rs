@@ -218,7 +218,7 @@ impl ReplayPlan<'_> {
             return Ok(());
         }
         Err(BenchError::Usage(format!(
-            "the trace reaches to byte {extent} ({}), and {} offers {}: use --fit modulo to wrap \
+            "the trace reaches to byte {extent} ({}), and {} offers {}. Use --fit modulo to wrap \
              around to the first byte, --fit clip to leave such requests out, or a larger target",
             Bytes(extent),
             self.request.bench.target,

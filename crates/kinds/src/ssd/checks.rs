@@ -20,7 +20,7 @@ const UNIT: u64 = 4096;
 pub(super) fn refuse_unwritable(request: &SsdRequest) -> Result<(), BenchError> {
     let target = &request.bench.target;
     if target.is_null() {
-        let text = format!("{target} has no blocks: name a device, a file, a directory or a model");
+        let text = format!("{target} has no blocks. Name a device, a file, a directory or a model");
         return Err(BenchError::Usage(text));
     }
     let is_named = target.path().is_some_and(|it| it.exists() && !it.is_dir());
@@ -130,7 +130,7 @@ pub(super) fn cautions(
         warnings.push(Warning::warn(
             WarningCode::SsdThroughFileSystem,
             format!(
-                "What is measured is a file system over {}: it places the blocks, and the rest of \
+                "What is measured is a file system over {}. It places the blocks, and the rest of \
                  the device is spare for its cleaning. For the device itself name it, with \
                  --overwrite.",
                 medium(target)
@@ -141,7 +141,7 @@ pub(super) fn cautions(
     if is_part && kind == TargetKind::BlockDevice {
         warnings.push(Warning::warn(
             WarningCode::SsdPartOfDevice,
-            "Only a part of the device is written: what was never written, or was discarded, is \
+            "Only a part of the device is written. What was never written, or was discarded, is \
              spare for its cleaning, and makes it faster than it is when full.",
         ));
     }

@@ -382,7 +382,7 @@ fn measure(
     });
     let outcome = measured.map_err(|error| match is_silence(&error) {
         true => BenchError::Refused(format!(
-            "{error}. A round needs operations that end within it: give a longer --round"
+            "{error}. A round needs operations that end within it. Give a longer --round"
         )),
         false => error,
     })?;

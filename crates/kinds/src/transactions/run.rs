@@ -169,7 +169,7 @@ pub fn measure_transactions(
 fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
     let target = &request.bench.target;
     if target.is_null() {
-        let text = format!("{target} has no users: name a directory, a file or a model");
+        let text = format!("{target} has no users. Name a directory, a file or a model");
         return Err(BenchError::Usage(text));
     }
     let machine = ClientMachine::of(target, &request.bench.setup)?;

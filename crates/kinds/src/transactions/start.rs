@@ -88,8 +88,8 @@ impl StartAt {
             return Ok(Some(Warning::warn(
                 WarningCode::StartedLate,
                 format!(
-                    "The instant of --synchronise, {}, was over by {} when everything was ready: \
-                     users did not start together with those of other hosts.",
+                    "The instant of --synchronise, {}, was over by {} when everything was ready. \
+                     Users did not start together with those of other hosts.",
                     time_of_day(moment),
                     format_duration_ns(late)
                 ),

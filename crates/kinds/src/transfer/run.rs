@@ -212,7 +212,7 @@ fn shape(request: &TransferRequest, opened: &OpenedStreams) -> Result<TransferSh
     let size = Bytes(wanted.0 / unit * unit);
     if size.0 < u64::from(largest) {
         return Err(BenchError::Usage(format!(
-            "{wanted} is less than one block of {} (or one multiple of all --block sizes): give a \
+            "{wanted} is less than one block of {} (or one multiple of all --block sizes). Give a \
              larger --size or a smaller --block",
             Bytes(u64::from(largest))
         )));
@@ -220,7 +220,7 @@ fn shape(request: &TransferRequest, opened: &OpenedStreams) -> Result<TransferSh
     let needed = size.0.saturating_mul(opened.files);
     if needed > opened.room.0 {
         return Err(BenchError::Usage(format!(
-            "{} with files of {size} take {}, and {} may be taken: give a smaller --size, \
+            "{} with files of {size} take {}, and {} may be taken. Give a smaller --size, \
              or fewer streams",
             format_counted(opened.files, "stream"),
             Bytes(needed),

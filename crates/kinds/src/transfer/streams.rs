@@ -96,7 +96,7 @@ fn open_here(request: &TransferRequest) -> Result<OpenedStreams, BenchError> {
     let own = request.sharing == Sharing::OwnFiles;
     if !makes_files && !is_model && own && numbers.len() > 1 {
         return Err(first.bench.abandon(BenchError::Usage(format!(
-            "{} exists, and several streams can only share it: add --same-file, or name a \
+            "{} exists, and several streams can only share it. Add --same-file, or name a \
              directory in which each gets a file of its own",
             request.bench.target
         ))));
@@ -175,7 +175,7 @@ fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<(), Benc
     } else if is_model && request.mode != TransferMode::Simulated {
         "a model takes no mode, but --mode buffered where it has a file cache: leave --mode out"
     } else if beside.is_some_and(TargetName::is_model) {
-        "--beside names a model, whose time is virtual: name a real target"
+        "--beside names a model, whose time is virtual. Name a real target"
     } else {
         return Ok(());
     };

@@ -182,7 +182,7 @@ fn an_image_is_saved_as_one_piece() {
 fn settings_that_do_not_go_together_are_refused() {
     assert_eq!(
         refused("backup", "source = \"/x\"\nfiles = 3"),
-        "files: files applies to files that are made: leave it out with source"
+        "files: files applies to files that are made. Leave it out with source"
     );
     assert_eq!(
         refused("backup", "block = 100"),

@@ -101,7 +101,7 @@ fn a_list_runs_without_a_shell() {
 fn a_variable_in_a_list_is_refused_unless_the_list_names_a_shell() {
     let told = refused("command", "command = [\"dd\", \"of=$SEEKSTONE_SCRATCH/x\"]");
     assert!(
-        told.contains("runs without a shell: write {scratch}"),
+        told.contains("runs without a shell. Write {scratch}"),
         "{told}"
     );
     let (_directory, place) = place();

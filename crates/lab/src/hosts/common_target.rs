@@ -455,7 +455,7 @@ mod tests {
         };
         let common = judged(&[first, other.clone(), other], false).expect("directories");
         let expected = [
-            "The target is on loop1 on rank 1, and vda on rank 0 (1 more rank differs): figures of \
+            "The target is on loop1 on rank 1, and vda on rank 0 (1 more rank differs): results of \
              all ranks are sums over different devices.",
             "The file system is mounted with noatime on rank 1, and without these options on rank \
              0 (1 more rank differs).",

@@ -62,7 +62,7 @@ impl HostsLog {
         let note = |text| Warning::info(WarningCode::Hosts, text);
         let mut warnings: Vec<Warning> = differences.map(note).collect();
         if self.has_each {
-            let text = "Each rank ran the whole test on its own file: queue depth is per \
+            let text = "Each rank ran the whole test on its own file. Queue depth is per \
                         rank, IOPS and throughput are sums over ranks. A load curve deals its \
                         clients over all ranks.";
             warnings.push(note(text.into()));

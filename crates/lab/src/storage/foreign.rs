@@ -310,7 +310,7 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
             continue;
         };
         let text = format!(
-            "{}: {:.0} % of the bytes read did not come from {}: they were never written, \
+            "{}: {:.0} % of the bytes read did not come from {}. They were never written, \
              are compressed, or came from a cache. Fill the target with incompressible data",
             measurement.title,
             missing * 100.0,

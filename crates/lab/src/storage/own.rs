@@ -221,7 +221,7 @@ pub(super) fn doubtful_clock(
             Warning::invalid(
                 WarningCode::Clock,
                 format!(
-                    "{title}: the CPU's counter and the system clock drifted {} apart in {}: no \
+                    "{title}: the CPU's counter and the system clock drifted {} apart in {}. No \
                  time in this trial can be trusted.",
                     format_duration_ns(apart),
                     format_duration_ns(elapsed)
@@ -236,8 +236,8 @@ pub(super) fn doubtful_clock(
         Warning::warn(
             WarningCode::SlowClock,
             format!(
-                "{title}: reading the clock twice takes {}, more than 1 % of an operation of {}: \
-                 the system has no fast clock source (see current_clocksource).",
+                "{title}: reading the clock twice takes {}, more than 1 % of an operation of {}. \
+                 The system has no fast clock source (see current_clocksource).",
                 format_duration_ns(cost),
                 format_duration_ns(median)
             ),
@@ -268,7 +268,7 @@ fn note(measurement: &Measurement, device: &DeviceActivity, factor: f64) -> Warn
     )
     .advise(match measurement.generator.as_ref() {
         Some(generator) if generator.huge_page_share.is_some_and(|share| share < 1.0) => {
-            "Seekstone's buffers lie in small pages, and each is a piece of its own: unless \
+            "Seekstone's buffers lie in small pages, and each is a piece of its own. Unless \
              --buffer-pages small was wanted, see /sys/kernel/mm/transparent_hugepage/enabled, \
              or use a smaller --block."
         }

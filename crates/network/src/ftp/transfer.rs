@@ -170,7 +170,7 @@ fn carry_out(
 fn refuse_large(plan: &FtpPlan, expected: Option<u64>) -> Result<(), Trouble> {
     match expected {
         Some(bytes) if plan.local.is_some() && bytes > plan.room => Err(Trouble::Fault(format!(
-            "it has {bytes} bytes, and the local directory has space for {}: choose another \
+            "it has {bytes} bytes, and the local directory has space for {}. Choose another \
              directory, or discard the data (local = \"nowhere\")",
             plan.room
         ))),

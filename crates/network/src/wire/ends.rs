@@ -34,7 +34,7 @@ pub enum WireError {
     Apart(String),
     /// Somebody has a namespace of that name.
     #[error(
-        "the network namespace {0} exists already: choose another name, or remove it with `ip \
+        "the network namespace {0} exists already. Choose another name, or remove it with `ip \
          netns del {0}`"
     )]
     Taken(String),
@@ -165,7 +165,7 @@ pub fn check_ends(ends: &[LinkEnd; 2]) -> Result<(), WireError> {
         return Ok(());
     }
     refused(format!(
-        "{near} and {far} lie in different networks, and would not reach each other: give both \
+        "{near} and {far} lie in different networks, and would not reach each other. Give both \
          ends addresses of one network, such as 10.90.0.1/24 and 10.90.0.2/24"
     ))
 }

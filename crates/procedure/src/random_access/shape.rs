@@ -57,7 +57,7 @@ pub enum ShapeError {
     /// The file has too few blocks.
     #[error(
         "{size} holds fewer than {BLOCKS_MIN} blocks of {block}, too few for random \
-         access: use a larger file (or --size), or smaller --blocks"
+         access. Use a larger file (or --size), or smaller --blocks"
     )]
     TooSmall {
         /// Bytes of the file.

@@ -178,8 +178,8 @@ pub(super) fn check_conflicts(
     }
     for (earlier, later, what) in conflicts {
         let message = format!(
-            "the factor {:?} gives {what} a value, as {:?} does, and only one of them would count: \
-             leave combinations of both out with exclude, or make one factor of them",
+            "the factor {:?} gives {what} a value, as {:?} does, and only one of them would count. \
+             Leave combinations of both out with exclude, or make one factor of them",
             study.factors[later].name, study.factors[earlier].name
         );
         source.note(

@@ -37,7 +37,7 @@ impl FromStr for Limit {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is not a limit: write a figure, > or <, and a change, as in \
+                "{text:?} is not a limit. Write a figure, > or <, and a change, as in \
                  'p99 > +10%' or 'iops < -5%'"
             )
         };
@@ -56,7 +56,7 @@ impl FromStr for Limit {
         }
         if (change < 0.0 && is_above) || (change > 0.0 && !is_above) {
             return Err(format!(
-                "{text:?} would fail where nothing changed: a figure may rise by less than \
+                "{text:?} would fail where nothing changed. A metric may rise by less than \
                  +10% ('> +10%') or fall by less than -10% ('< -10%')"
             ));
         }

@@ -39,7 +39,7 @@ pub(super) fn check_variables(
             (false, None) => continue,
         };
         let message = format!(
-            "the level of the factor {:?} would stand in the variable {variable}, {why}: choose \
+            "the level of the factor {:?} would stand in the variable {variable}, {why}. Choose \
              another name",
             factor.name
         );

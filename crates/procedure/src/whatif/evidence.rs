@@ -47,7 +47,7 @@ pub struct Evidence {
 pub enum EvidenceError {
     /// Of another kind.
     #[error(
-        "run {id} is a run of `{command}`, and holds neither a load curve nor transactions: fit a \
+        "run {id} is a run of `{command}`, and holds neither a load curve nor transactions. Fit a \
          run of `seekstone curve`, `run` or `transactions`"
     )]
     Kind {

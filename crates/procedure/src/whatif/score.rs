@@ -113,8 +113,8 @@ impl Analysis {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         if self.rms > RMS_MAX {
             return Some(format!(
-                "the best model is off by {} (root mean square) at the points that were left out, \
-                 and more than {} is too much to predict from: this storage does not behave like \
+                "the best model is off by {} (root mean square) at the points that were left out. \
+                 More than {} is too much to predict from. This storage does not behave like \
                  a queue with servers and a delay, or it changed during the measurement",
                 percent(self.rms),
                 percent(RMS_MAX)
@@ -123,8 +123,8 @@ impl Analysis {
         let mut checks = self.unseen.iter();
         let failed = checks.find(|score| score.median_error > RMS_MAX)?;
         Some(format!(
-            "the model is off by {} (median) at the points of {}, and more than {} is too much to \
-             predict from: the runs were not of the same system, or it changed between them",
+            "the model is off by {} (median) at the points of {}. More than {} is too much to \
+             predict from. The runs were not of the same system, or it changed between them",
             percent(failed.median_error),
             failed.source,
             percent(RMS_MAX)

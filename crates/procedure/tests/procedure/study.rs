@@ -144,8 +144,8 @@ fn conclusions_are_sentences_with_intervals_rounded_outwards() {
          repeats would show 1KiB against 8KiB.",
             "rate: the same with mount rsize 8k and default, averaged over block, within 2 %: \
          1.004 (0.996 .. 1.012) times as fast.",
-            "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \
-         differences are claimed by Holm's correction: at most one study in twenty makes \
+            "The intervals hold for all 10 comparisons together with 95 % (Bonferroni). \
+         Differences are claimed by Holm's correction. At most one study in twenty makes \
          even one false claim. Differences below 2 % count as none.",
         ])
     );
@@ -182,8 +182,8 @@ fn an_effect_that_differs_is_stated_for_each_level_of_the_other() {
             "The effect of mount on rate differs with block: times as fast as default, rsize 8k \
          from 0.497 (0.488 .. 0.505) with block 8KiB to 2.000 (1.951 .. 2.050) with block \
          1KiB.",
-            "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \
-         differences are claimed by Holm's correction: at most one study in twenty makes \
+            "The intervals hold for all 10 comparisons together with 95 % (Bonferroni). \
+         Differences are claimed by Holm's correction. At most one study in twenty makes \
          even one false claim. Differences below 2 % count as none.",
         ])
     );

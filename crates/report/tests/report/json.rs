@@ -187,12 +187,12 @@ fn other_schemas_are_refused_in_a_sentence() {
     ));
     assert_eq!(
         older.to_string(),
-        "the run has schema version 1, and this program reads 2 to 5: read it with the \
+        "the run has schema version 1, and this program reads 2 to 5. Read it with the \
          version of Seekstone that wrote it, or rerun"
     );
     assert_eq!(
         newer.to_string(),
-        "the run has schema version 6, and this program reads 2 to 5: read it with the \
+        "the run has schema version 6, and this program reads 2 to 5. Read it with the \
          version of Seekstone that wrote it, or a newer one"
     );
 }

@@ -171,7 +171,7 @@ pub fn parse_precision(text: &str) -> Result<f64, String> {
     }) = parse_trial_precision(text)
     {
         return Err(format!(
-            "only a trial measures a percentile to a precision: use `seekstone trial TARGET \
+            "only a trial measures a percentile to a precision. Use `seekstone trial TARGET \
              --precision {text}`, which takes about {} independent operations",
             format_count(samples_for(share, width))
         ));

@@ -79,7 +79,7 @@ fn unseen(closed: &[ClosedDirectory]) -> anyhow::Error {
         .map(|it| it.path.display().to_string())
         .collect();
     anyhow::anyhow!(
-        "no permission to read {}, which a killed run may have left: run `seekstone clean` \
+        "no permission to read {}, which a killed run may have left. Run `seekstone clean` \
          as its owner, or as root",
         names.join(", ")
     )

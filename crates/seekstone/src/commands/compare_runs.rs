@@ -167,7 +167,7 @@ fn refuse_unlike(name: &str, differences: &[SetupDifference]) -> Result<(), Usag
     let setting = found.key.trim_start_matches("setup.");
     Err(UsageError(format!(
         "--update takes repeats of one measurement, and these runs differ in {setting} (new: {}, \
-         baseline {name}: {}): keep them in a baseline of their own",
+         baseline {name}: {}). Keep them in a baseline of their own",
         found.new, found.base
     )))
 }
@@ -319,7 +319,7 @@ impl<'a> RunReader<'a> {
         let ids = archive.baseline(name)?;
         if ids.is_empty() && !is_made {
             let text = format!(
-                "there is no baseline {name:?}: check the spelling, or make it with --update, as \
+                "there is no baseline {name:?}. Check the spelling, or make it with --update, as \
                  in `seekstone compare 1..3 --baseline {name} --update`"
             );
             return Err(UsageError(text).into());

@@ -98,7 +98,7 @@ fn warm_up_fits(args: &CurveArgs, budget: Duration) -> Result<(), UsageError> {
     match args.warm_up {
         Some(warm_up) if warm_up * POINTS_MIN >= budget => Err(UsageError(format!(
             "--warm-up {warm_up}: each of at least {POINTS_MIN} points of a curve leaves that \
-             out, and nothing would be left of --budget {budget}. Use a longer --budget or a \
+             out. Nothing would be left of --budget {budget}. Use a longer --budget or a \
              shorter --warm-up"
         ))),
         _ => Ok(()),

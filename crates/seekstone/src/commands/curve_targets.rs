@@ -106,7 +106,7 @@ fn unfit(workload: &WorkloadText, is_open: bool) -> Option<&'static str> {
     let has_rate = workload.rate.is_some();
     if workload.has_own_course() {
         return Some(
-            "start, duration, bytes and operations are for a trial: the points of a curve begin \
+            "start, duration, bytes and operations are for a trial. The points of a curve begin \
              and end as their precision asks",
         );
     }

@@ -243,12 +243,12 @@ fn check_together(args: &FilesArgs, target: FilesTarget) -> Result<(), UsageErro
         (
             args.cpus.is_some(),
             &[Model],
-            "--cpus pins threads of this machine: leave it out for a simulated one",
+            "--cpus pins threads of this machine. Leave it out for a simulated one",
         ),
         (
             args.drop_caches,
             &[Model],
-            "--drop-caches applies to this machine's caches: leave it out for a simulated one",
+            "--drop-caches applies to this machine's caches. Leave it out for a simulated one",
         ),
         (
             args.device.is_some(),
@@ -387,7 +387,7 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
     let problem = if !Path::new(&args.target).is_dir() {
         format!("{}: --workload metadata needs a directory", args.target)
     } else if args.transfer_size.is_some() {
-        "--transfer-size applies to --workload bandwidth: leave it out".into()
+        "--transfer-size applies to --workload bandwidth. Leave it out".into()
     } else if files < args.clients() {
         format!(
             "--files {files}: {} clients need at least one file each",
@@ -472,8 +472,8 @@ fn decus(args: &FilesArgs, target: FilesTarget) -> Result<FileWork, UsageError> 
         return Err(UsageError(text.into()));
     }
     if args.scale[..] != [1] && tests == [DecusTest::Test11] {
-        let text = "--scale multiplies the counts of tests 1 to 10, not of test 11: \
-                    name another test, or leave it out";
+        let text = "--scale multiplies the counts of tests 1 to 10, not of test 11. \
+                    Name another test, or leave it out";
         return Err(UsageError(text.into()));
     }
     let mut scales = args.scale.clone();

@@ -37,7 +37,7 @@ pub fn check_hosts(args: &FioArgs, jobs: &[Job]) -> Result<(), UsageError> {
     match asked.into_iter().find(|(is_asked, ..)| *is_asked) {
         None => Ok(()),
         Some((_, what, why)) => Err(UsageError(format!(
-            "{what} {why}: leave it out, or start one rank"
+            "{what} {why}. Leave it out, or start one rank"
         ))),
     }
 }

@@ -95,7 +95,7 @@ fn check_target(target: &TargetName, mount: &str) -> Result<(), UsageError> {
     let is_outside = path.is_absolute() && !path.starts_with(mount);
     if leaves || is_outside || target.as_str().contains(':') {
         return Err(UsageError(format!(
-            "{target} is not on the volume, which is mounted at --mount {mount}: name a directory \
+            "{target} is not on the volume, which is mounted at --mount {mount}. Name a directory \
              there, or one relative to it"
         )));
     }

@@ -105,7 +105,7 @@ impl<'a> CommandOutline<'a> {
 
     /// An option that one host alone gives an answer to.
     pub fn alone(self, is_given: bool, why: &str) -> Self {
-        let refusal = || format!("{why}: leave it out, or start one rank");
+        let refusal = || format!("{why}. Leave it out, or start one rank");
         self.refused_if(is_given.then(refusal))
     }
 

@@ -111,7 +111,7 @@ fn check_host(run: &Recorded<'_>) -> Result<(), String> {
         .any(|it| RUN_PROGRAMS.contains(it))
     {
         return Err(format!(
-            "it was measured on {there}, and would start the programs that it names here: look at \
+            "it was measured on {there}, and would start the programs that it names here. Look at \
              them with `runs show --all`, and use `seekstone {command}`"
         ));
     }

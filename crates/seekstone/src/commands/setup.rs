@@ -99,7 +99,7 @@ pub fn archive_path(asked: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     match asked {
         Some(path) => Ok(path.clone()),
         None => archive::default_path().context(
-            "there is no home directory for the archive: name a file with --archive, \
+            "there is no home directory for the archive. Name a file with --archive, \
              or use --no-save",
         ),
     }

@@ -99,7 +99,7 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     let opened = match open_regular_file(path) {
         Err(ReadFileError::NotRegular) => {
             return Err(UsageError(format!(
-                "{} is not a regular file: name a study file, or - for standard input",
+                "{} is not a regular file. Name a study file, or - for standard input",
                 path.display()
             ))
             .into());
@@ -348,7 +348,7 @@ fn check_on_hosts(
 ) -> anyhow::Result<()> {
     if has_scripts(definition) {
         let text = "the study runs commands of its own (set-ups, tear-downs, {scratch}), and \
-                    several ranks would each run them: remove them, or start it without a launcher";
+                    several ranks would each run them. Remove them, or start it without a launcher";
         return Err(UsageError(text.into()).into());
     }
     // Rank 0 alone writes files.

@@ -88,7 +88,7 @@ fn other_launcher(args: &TimeArgs) -> Option<String> {
         name.is_some_and(|name| OTHER_LAUNCHERS.contains(&name))
     })?;
     Some(format!(
-        "{launcher} would start ranks of its own on every host: name the command that it starts, \
+        "{launcher} would start ranks of its own on every host. Name the command that it starts, \
          or time it without a launcher"
     ))
 }

@@ -38,7 +38,7 @@ const THINKS_MIN: f64 = 3.0;
 
 impl MeasuringCommand for TransactionsArgs {
     fn outline(&self) -> CommandOutline<'_> {
-        let by_clock = "--synchronise starts users by one host's clock: leave it out, all ranks \
+        let by_clock = "--synchronise starts users by one host's clock. Leave it out, all ranks \
                         start at the same instant anyway";
         CommandOutline::of(&self.common, [&self.target], self.sharing)
             .refused_if(self.synchronise.map(|_| by_clock.into()))

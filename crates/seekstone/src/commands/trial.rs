@@ -149,7 +149,7 @@ fn depth_is_reached(args: &TrialArgs) -> Result<(), UsageError> {
     let is_closed = args.rate.is_none() && args.workload_file.is_none();
     match args.depth {
         Some(depth) if is_closed && depth > args.clients() => Err(UsageError(format!(
-            "--depth {depth} with {}: a client has one operation outstanding at a time, and the \
+            "--depth {depth} with {}: a client has one operation outstanding at a time. The \
              queue depth would stay at {}. For fio's iodepth={depth}, use --clients {depth}",
             format_counted(args.clients().into(), "client"),
             args.clients()
@@ -239,7 +239,7 @@ fn verify_unit(target: &TargetName, workload: &WorkloadArgs) -> Result<u64, Usag
     };
     if workload.writes == 0.0 && place.exists() && !place.is_dir() {
         return Err(UsageError(format!(
-            "--verify checks what the trial wrote, and of {target} it only reads: add --writes 50% \
+            "--verify checks what the trial wrote, and of {target} it only reads. Add --writes 50% \
              --overwrite, or check what an earlier trial wrote with `seekstone verify STATE`"
         )));
     }

@@ -177,7 +177,7 @@ pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
 pub fn refuse(given: &[(bool, &str)]) -> Result<(), UsageError> {
     match given.iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => Err(UsageError(format!(
-            "{option} works with a single target and workload: leave it out"
+            "{option} works with a single target and workload. Leave it out"
         ))),
         None => Ok(()),
     }

@@ -261,7 +261,7 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
         .context("it does not say which command it belongs to")?;
     if head.program != host::VERSION && !args.keep {
         return Err(UsageError(format!(
-            "the run was started by version {}, and this is {}: resume it with that version, or \
+            "the run was started by version {}, and this is {}. Resume it with that version, or \
              archive what it measured with --keep",
             head.program,
             host::VERSION

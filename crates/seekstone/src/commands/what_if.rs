@@ -38,7 +38,7 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
     let seed = runs[0].settings.seed;
     let analysis = Analysis::new(evidence, seed).ok_or_else(|| {
         UsageError(format!(
-            "{count} points are too few: they hold fewer than {GROUPS_MIN} numbers of {name} a \
+            "{count} points are too few. They hold fewer than {GROUPS_MIN} numbers of {name} a \
              quarter apart, which it takes to fit a model and to test it on what it did not \
              see. Measure a curve with several --level, name several runs of the same \
              workload, or further ones with --check"
@@ -184,8 +184,8 @@ fn found(runs: &[Run], analysis: &Analysis) -> WhatIf {
         Warning::info(
             WarningCode::RivalModels,
             format!(
-                "other models predict about as well ({}): within the measured range that makes no \
-                 difference, but do not read the parameters as parts of the storage.",
+                "other models predict about as well ({}). Within the measured range that makes no \
+                 difference. But do not read the parameters as parts of the storage.",
                 analysis.rivals.join("; ")
             ),
         )
@@ -259,7 +259,7 @@ fn change(
         let classes = runs.iter().find_map(cache_classes);
         let classes = classes.filter(|_| analysis.has_service()).ok_or_else(|| {
             UsageError(
-                "--cache: none of these runs shows cache and device apart: that takes a \
+                "--cache: none of these runs shows cache and device apart. That takes a \
                  measurement of single reads with two latency peaks, as in `seekstone run`"
                     .into(),
             )

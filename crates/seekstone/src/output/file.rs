@@ -137,7 +137,7 @@ impl Output {
             2 => rustix::io::fcntl_dupfd_cloexec(&stderr, 3).map(File::from),
             _ if !super::place::is_writable(number) => {
                 let text = format!(
-                    "{option} {} is not open for writing: name a file",
+                    "{option} {} is not open for writing. Name a file",
                     self.path.display()
                 );
                 return Err(UsageError(text).into());
@@ -214,7 +214,7 @@ impl Output {
         refuse_kind(option, &self.path, &found)?;
         if !found.is_file() {
             let text = format!(
-                "{option} {} is not a file: name a file",
+                "{option} {} is not a file. Name a file",
                 self.path.display()
             );
             return Err(UsageError(text).into());
@@ -407,7 +407,7 @@ fn seal(file: &File, digest: &str, judged: Option<&ReplaceableFile>) -> io::Resu
 
 fn foreign(option: &str, path: &Path) -> UsageError {
     UsageError(format!(
-        "{option} {} exists, and is not an unchanged file written by Seekstone: name another \
+        "{option} {} exists, and is not an unchanged file written by Seekstone. Name another \
          file, or replace it with --force",
         path.display()
     ))
@@ -460,7 +460,7 @@ fn refuse_kind(option: &str, path: &Path, found: &Metadata) -> anyhow::Result<()
         }
         () => return Ok(()),
     };
-    let text = format!("{option} {} names {what}: name a file", path.display());
+    let text = format!("{option} {} names {what}. Name a file", path.display());
     Err(UsageError(text).into())
 }
 

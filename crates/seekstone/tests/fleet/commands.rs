@@ -97,7 +97,7 @@ fn a_check_up_of_two_ranks_is_one_report() {
             .is_some_and(|it| it.len() > 2)
     );
     let said = run["warnings"].to_string();
-    assert!(said.contains("queue depth is per rank"), "{said}");
+    assert!(said.contains("Queue depth is per rank"), "{said}");
 }
 
 /// Users leave after so many transactions: whoever is done first waits for the others.

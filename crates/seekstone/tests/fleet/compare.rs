@@ -165,7 +165,7 @@ fn what_ranks_cannot_compare_is_one_sentence() {
     );
     check(
         &["study", "study.toml"],
-        "several ranks would each run them: remove them",
+        "several ranks would each run them. Remove them",
     );
     check(
         &["study", "-"],

@@ -198,7 +198,7 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
     let device = ["files", "target", "--device", "data"];
     check(
         &[&device, &two[..]].concat(),
-        "--device works on one host: leave it out, or start one rank",
+        "--device works on one host. Leave it out, or start one rank",
     );
     let uneven = [
         "files",

@@ -200,7 +200,7 @@ fn what_ranks_cannot_replay_is_one_sentence() {
     };
     check(
         &["trace", "target", "--as-fast-as-possible"],
-        "3 ranks would have to share the requests of 2 files: start at most 2 ranks",
+        "3 ranks would have to share the requests of 2 files. Start at most 2 ranks",
     );
     check(
         &["trace", "target", "--depth", "2"],

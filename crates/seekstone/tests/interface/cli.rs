@@ -76,7 +76,7 @@ fn wrong_units_and_values_are_wrong_usage() {
         ),
         (
             &["curve", "--precision", "10%@p99.9"],
-            "only a trial measures a percentile to a precision: use `seekstone trial TARGET \
+            "only a trial measures a percentile to a precision. Use `seekstone trial TARGET \
              --precision 10%@p99.9`, which takes about 50,000 independent operations",
         ),
         (
@@ -204,7 +204,7 @@ fn options_that_would_do_nothing_are_wrong_usage() {
 /// (10947 times)".
 #[test]
 fn blocks_that_do_not_fit_are_wrong_usage() {
-    let fit = "use a block size that is a multiple of ";
+    let fit = "Use a block size that is a multiple of ";
     let trial = [
         "trial",
         "--no-save",
@@ -476,7 +476,7 @@ fn an_archive_that_is_none_is_said_to_be_none_and_not_made() {
         for (archive, expected) in [
             (
                 "below/archive.db",
-                "error: there is no archive below/archive.db: check",
+                "error: there is no archive below/archive.db. Check",
             ),
             ("empty", "error: empty is not an archive of Seekstone"),
             (

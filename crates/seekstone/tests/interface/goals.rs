@@ -56,7 +56,7 @@ fn what_cannot_be_met_any_more_is_missed() {
 #[test]
 fn a_goal_that_makes_no_sense_is_refused_at_once() {
     trial(&["p99 <= 10/s"], 2, "latency-p99 is a time, such as 2ms");
-    trial(&["soon"], 2, "is not a goal: write a figure");
+    trial(&["soon"], 2, "is not a goal. Write a figure");
     trial(
         &["random-read.p99 <= 5ms"],
         2,

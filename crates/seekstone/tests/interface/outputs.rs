@@ -218,10 +218,10 @@ fn devices_and_sockets_are_no_outputs() {
         scratch.check(&args, code, expected);
     };
     let _listener = UnixListener::bind(scratch.path("socket")).expect("a socket");
-    tried("socket", 2, "names a socket: name a file");
-    tried("/dev/random", 2, "names a device: name a file");
+    tried("socket", 2, "names a socket. Name a file");
+    tried("/dev/random", 2, "names a device. Name a file");
     if Path::new("/dev/kmsg").exists() {
-        tried("/dev/kmsg", 2, "names a device: name a file");
+        tried("/dev/kmsg", 2, "names a device. Name a file");
     }
     tried("/dev/null", 0, "");
     tried("/dev/full", 1, "/dev/full cannot be written");

@@ -49,5 +49,5 @@ fn what_is_no_file_is_refused_at_once() {
         "sim:mm1",
         "--no-save",
     ];
-    scratch.check(&args, 2, "a trace is read more than once");
+    scratch.check(&args, 2, "A trace is read more than once");
 }

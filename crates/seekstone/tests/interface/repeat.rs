@@ -309,6 +309,6 @@ fn a_run_of_another_schema_is_refused() {
     let mut run = measured(&scratch, KINDS[0]);
     run["schema"] = 1.into();
     fs::write(scratch.path("run.json"), run.to_string()).expect("a file");
-    let expected = "read it with the version of Seekstone that wrote it, or rerun";
+    let expected = "Read it with the version of Seekstone that wrote it, or rerun";
     scratch.check(&["runs", "import", "run.json"], 2, expected);
 }

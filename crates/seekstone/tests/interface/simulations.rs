@@ -477,6 +477,6 @@ fn a_trial_is_cut_into_intervals_and_drawn() {
     finish(scratch.seekstone(nothing)).check(
         &nothing,
         2,
-        "has nothing to plot: plots need a load curve",
+        "has nothing to plot. Plots need a load curve",
     );
 }

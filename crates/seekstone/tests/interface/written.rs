@@ -20,7 +20,7 @@ fn a_target_is_not_written_over_by_the_result() {
     let definition = scratch.path("own.toml");
     fs::write(&definition, "based_on = \"st15150n\"\n").expect("a definition");
     let belongings = Belongings::of(&scratch.path("target"));
-    let read = "(which is read or measured): name another file";
+    let read = "(which is read or measured). Name another file";
     let trial = ["trial", "--no-save", "--duration", "20ms", "target/named"];
     for json in ["target/named", "link", "second", "./target/../link"] {
         let args = [&trial[..], &["--json", json]].concat();
@@ -71,7 +71,7 @@ fn the_archive_and_other_outputs_are_not_written_over() {
     fs::write(scratch.path("named"), vec![7; 2 << 20]).expect("a file");
     let trial = ["trial", "--duration", "20ms", "named"];
     scratch.check(&trial, 0, "Saved as run 1");
-    let archive = "(the archive of runs): name another file";
+    let archive = "(the archive of runs). Name another file";
     let to_archive = [&trial[..], &["--json", "archive.db"]].concat();
     scratch.check(&to_archive, 2, archive);
     scratch.check(&["runs", "export", "1", "-o", "archive.db"], 2, archive);
@@ -108,7 +108,7 @@ fn what_cannot_be_written_is_found_before_measuring() {
         "error: /proc/run.json cannot be written",
     );
     tried("target", 2, "--json target would write over target");
-    tried(".", 2, "--json . names a directory: name a file");
+    tried(".", 2, "--json . names a directory. Name a file");
     // What was made to try is gone, whether the run is measured or not.
     for json in ["run.json", "dangling"] {
         let args = ["trial", "--no-save", "nowhere", "--json", json];
@@ -140,7 +140,7 @@ fn storage_is_never_an_output() {
     };
     let before = device.content();
     let args = ["inspect", ".", "--json", device.path()];
-    scratch.check(&args, 2, "names a block device: name a file");
+    scratch.check(&args, 2, "names a block device. Name a file");
     let backing = fs::read_to_string(format!("/sys/block/{}/loop/backing_file", device.name()));
     let backing = backing.expect("a name");
     let args = ["inspect", ".", "--json", backing.trim_end()];

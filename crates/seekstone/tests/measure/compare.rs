@@ -239,7 +239,7 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
         (
             &[SLOWER, "--fail", "p99 10%"],
             2,
-            "is not a limit: write a figure",
+            "is not a limit. Write a figure",
         ),
         (
             &[SLOWER, "--fail", "p99 > -5%"],

@@ -66,7 +66,7 @@ fn a_warm_up_that_leaves_no_time_for_a_curve_is_refused() {
         "--warm-up",
         "10s",
     ];
-    Scratch::new().check(&args, 2, "nothing would be left of --budget 1 min");
+    Scratch::new().check(&args, 2, "Nothing would be left of --budget 1 min");
 }
 
 /// A closed load of 100 % at 2 ms, and what everybody else waits for at nine tenths of it.

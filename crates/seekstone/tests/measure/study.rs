@@ -151,12 +151,12 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     );
     scratch.check(&["study", "none.toml"], 1, "the study none.toml: No such");
     let both = ["study", "paw", "--markdown", "-", "--json", "-"];
-    scratch.check(&both, 2, "- both mean standard output: name a file for one");
+    scratch.check(&both, 2, "- both mean standard output. Name a file for one");
     for endless in ["/dev/zero", ".", "/dev/null"] {
         scratch.check(
             &["study", endless],
             2,
-            "is not a regular file: name a study file, or -",
+            "is not a regular file. Name a study file, or -",
         );
         scratch.check(&["study", "check", endless], 2, "is not a regular file");
     }

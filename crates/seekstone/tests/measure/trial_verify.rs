@@ -163,7 +163,7 @@ fn check_what_is_found(scratch: &Scratch, file: &std::path::Path, state: &str) {
     scratch.check(
         &["verify", "-q", state],
         1,
-        "it is another file or device, or was truncated",
+        "It is another file or device, or was truncated",
     );
     scratch.check(
         &["verify", "-q", name],

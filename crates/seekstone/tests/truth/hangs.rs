@@ -13,6 +13,8 @@ use serde_json::Value;
 
 use crate::support::{Ended, Running, Scratch, finish, side_by_side, skipped};
 
+/// A test that waits longer for a text has failed.
+const LIMIT: Duration = Duration::from_secs(300);
 /// What an operation takes before the storage hangs.
 const TAKES: Duration = Duration::from_micros(500);
 
@@ -39,11 +41,14 @@ impl Scene {
             }),
         };
         match KnownStorage::mount(&mounted_on, behaviour) {
-            Ok(storage) => Some(Self {
-                storage,
-                hangs,
-                scratch,
-            }),
+            Ok(storage) => {
+                storage.release_after(LIMIT);
+                Some(Self {
+                    storage,
+                    hangs,
+                    scratch,
+                })
+            }
             Err(error) => {
                 skipped("hangs", &format!("FUSE cannot be used here ({error})"));
                 None

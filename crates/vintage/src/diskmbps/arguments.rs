@@ -60,7 +60,7 @@ pub fn typed(words: &[String]) -> Result<DiskmbpsArguments, String> {
     let passes = passes_of(passes)?;
     let letter = letter.map_or(Ok(LETTER_DEFAULT), |text| letter_of(text))?;
     if path.is_some_and(|path| path.trim().is_empty()) {
-        return Err("the path is empty: leave it out for the current directory".into());
+        return Err("the path is empty. Leave it out for the current directory".into());
     }
     let work = match (megabytes, path) {
         (0, None) => {

@@ -306,7 +306,7 @@ impl Resolver<'_> {
     fn workloads(&mut self, threads_max: Option<i64>) -> Vec<Workload> {
         let program = self.program;
         if program.invoked.is_empty() {
-            let text = "no workload is invoked: name at least one, such as TransactionWorkload";
+            let text = "no workload is invoked. Name at least one, such as TransactionWorkload";
             self.faults.error(&self.file(), text);
         }
         program

@@ -37,7 +37,7 @@ pub enum NotText {
     TooLarge,
     /// It has bytes that no text has.
     #[error(
-        "is no text file (line {line} holds a byte 0x{byte:02x}): name a test or parameter file"
+        "is no text file (line {line} holds a byte 0x{byte:02x}). Name a test or parameter file"
     )]
     Binary {
         /// The line, counted from one.

@@ -178,7 +178,7 @@ impl SharedMachine {
         let name = base_name(name);
         let is_taken = state.files.iter().any(|it| it.name == name);
         if is_taken {
-            let text = format!("{name} exists on {}: name another file", self.name);
+            let text = format!("{name} exists on {}. Name another file", self.name);
             return Err(ClassicError::Usage(text));
         }
         let start = state.end;

@@ -331,7 +331,7 @@ mod tests {
     fn mistakes_are_told_with_their_lines() {
         check(
             "",
-            "users.toml:1: there are no users: give at least one profile",
+            "users.toml:1: there are no users. Give at least one profile",
         );
         check(
             "[[profile]]\nios = 5\nthnk = \"5s\"\n",

@@ -78,7 +78,7 @@ pub struct UserProfile {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// There is no profile at all.
-    #[error("there are no users: give at least one profile")]
+    #[error("there are no users. Give at least one profile")]
     None,
     /// There are more profiles than are told apart.
     #[error("{count} profiles are more than {PROFILES_MAX}")]

@@ -123,7 +123,7 @@ fn packed_operations_fill_their_block() {
     check_accepted(|p| p.io_offset = i64::MIN, None);
     check(
         |p| (p.io_bytes, p.io_offset) = (1000, -1),
-        "type \"batch\": the block of 4096 bytes is no whole multiple of the I/O size 1000, so \
+        "type \"batch\": the block of 4096 bytes is no whole multiple of the I/O size 1000. \
          I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset",
     );
     // With an offset, one operation in a block need not divide it.
@@ -153,7 +153,7 @@ fn shares_can_be_addressed() {
     check(
         |p| (p.block_bytes, p.io_bytes, p.threads_max) = (1 << 62, 4096, 2),
         "2 shares with blocks of 4611686018427387904 bytes are 9223372036854775808 bytes, and \
-         2^63 - 1 is the most that a file can have: use smaller blocks or fewer shares",
+         2^63 - 1 is the most that a file can have. Use smaller blocks or fewer shares",
     );
     check_accepted(
         |p| (p.block_bytes, p.io_bytes, p.threads_max) = (i64::MAX, 4096, 1),
@@ -287,8 +287,8 @@ fn types_divide_one_file_alike() {
         assert_eq!(
             messages(&[parameters(), other], None),
             [format!(
-                "type \"other\": the {what} {value} differs from the {first} of type \"batch\": \
-                 all threads of a workload divide one file alike. Give both types the same {what}"
+                "type \"other\": the {what} {value} differs from the {first} of type \"batch\". \
+                 All threads of a workload divide one file alike. Give both types the same {what}"
             )]
         );
     }

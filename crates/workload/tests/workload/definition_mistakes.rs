@@ -258,7 +258,7 @@ fn the_division_of_the_file_is_checked_on_its_own_lines() {
         "name = \"x\"\nblock = \"1P\"\nshares = 4294967295\n[[threads]]\nio = 4096\n",
         &[
             "my.toml:3: 4294967295 shares with blocks of 1125899906842624 bytes are \
-             4835703277332616791982080 bytes, and 2^63 - 1 is the most that a file can have: use \
+             4835703277332616791982080 bytes, and 2^63 - 1 is the most that a file can have. Use \
              smaller blocks or fewer shares",
         ],
     );

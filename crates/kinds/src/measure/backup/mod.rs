@@ -157,7 +157,7 @@ impl Backup {
         let source: Option<TargetName> = settings.optional("source");
         let is_path = source.as_ref().is_some_and(|it| !it.is_model());
         if let Some(name) = made.filter(|_| is_path) {
-            let why = format!("{name} applies to files that are made: leave it out with source");
+            let why = format!("{name} applies to files that are made. Leave it out with source");
             return Err(SettingFault::at(name, why));
         }
         Ok(Self {

@@ -129,7 +129,7 @@ fn tree(top: &Path, device: u64, stop: &Stop) -> Result<Vec<BackupItem>, Measure
             items.push(BackupItem { entry, path });
             if items.len() > ITEMS_MAX {
                 return Err(MeasureError::Usage(format!(
-                    "{} holds more than {ITEMS_MAX} files and directories: name a smaller tree",
+                    "{} holds more than {ITEMS_MAX} files and directories. Name a smaller tree",
                     top.display()
                 )));
             }

@@ -308,7 +308,7 @@ impl StreamComparison<'_> {
         };
         if known != bytes {
             return Err(MeasureError::Failed(format!(
-                "{} differs from what was saved, within the {} bytes from {at} on: do not trust \
+                "{} differs from what was saved, within the {} bytes from {at} on. Do not trust \
                  this storage, unless the source changed meanwhile",
                 item.path.display(),
                 bytes.len()

@@ -82,7 +82,7 @@ impl FileCarrier {
         let path = copy.source.as_ref().ok_or_else(|| wrong(missing))?;
         if copy.extent.is_some() {
             return Err(wrong(
-                "extent is of copies that are made in a directory: leave it out",
+                "extent is of copies that are made in a directory. Leave it out",
             ));
         }
         let (source, size) = open_source(copy, path)?;
@@ -274,7 +274,7 @@ fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<(
         return Ok(());
     }
     Err(MeasureError::Failed(format!(
-        "the copy {} differs from {} from byte {at} on: do not trust this storage, unless the \
+        "the copy {} differs from {} from byte {at} on. Do not trust this storage, unless the \
          file changed meanwhile",
         to.path.display(),
         from.path.display()
@@ -289,7 +289,7 @@ fn refuse_length(copy: &File, path: &Path, size: Bytes) -> Result<(), MeasureErr
         return Ok(());
     }
     Err(MeasureError::Failed(format!(
-        "the copy {} has {found} bytes, not {}: do not trust this storage",
+        "the copy {} has {found} bytes, not {}. Do not trust this storage",
         path.display(),
         size.0
     )))

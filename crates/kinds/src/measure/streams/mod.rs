@@ -147,7 +147,7 @@ impl StreamsMeasurement {
             TransferKind::Write => AccessMode::Overwrite,
             TransferKind::Read if place.permission.overwrite => {
                 return Err(MeasureError::Usage(
-                    "--overwrite applies to --operation write: leave it out".into(),
+                    "--overwrite applies to --operation write. Leave it out".into(),
                 ));
             }
             TransferKind::Read => AccessMode::ReadOnly,

@@ -344,8 +344,8 @@ impl Study {
         let together = match self.comparisons.len() {
             1 => "The interval is one of 95 %".to_owned(),
             count => format!(
-                "The intervals hold for all {count} comparisons together with 95 % (Bonferroni), \
-                 and differences are claimed by Holm's correction: at most one study in twenty \
+                "The intervals hold for all {count} comparisons together with 95 % (Bonferroni). \
+                 Differences are claimed by Holm's correction. At most one study in twenty \
                  makes even one false claim"
             ),
         };

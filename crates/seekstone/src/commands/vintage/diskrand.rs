@@ -107,7 +107,7 @@ fn refuse_unused(args: &DiskRandArgs, arguments: &DiskrandArguments) -> Result<(
         ("--cpu-unit", args.cpu_unit.is_some(), &["Read"]),
     ] {
         if is_given && !commands.contains(&command) {
-            let text = format!("{option} means nothing with {command}: leave it out");
+            let text = format!("{option} means nothing with {command}. Leave it out");
             return Err(UsageError(text));
         }
     }

@@ -40,7 +40,7 @@ impl SequentialModel {
         };
         if bytes > spec.size.0 {
             return Err(ClassicError::Usage(format!(
-                "{} has {}, and {} do not fit it: ask for fewer megabytes",
+                "{} has {}, and {} do not fit it. Ask for fewer megabytes",
                 spec.text,
                 spec.size,
                 Bytes(bytes)

@@ -57,7 +57,7 @@ impl OpenLogs {
         for log in self.files() {
             if log.identity == (data.dev(), data.ino()) {
                 return Err(ClassicError::Usage(format!(
-                    "{} is the data file: name another file as the log",
+                    "{} is the data file. Name another file as the log",
                     log.path.display()
                 )));
             }
@@ -127,7 +127,7 @@ impl OpenLogFile {
             && !metadata.is_file()
         {
             return Err(ClassicError::Usage(format!(
-                "{} is not a regular file: name another log",
+                "{} is not a regular file. Name another log",
                 path.display()
             )));
         }

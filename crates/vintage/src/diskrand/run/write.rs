@@ -178,7 +178,7 @@ impl Writing<'_, '_> {
         let spec = lab::simulated::open_model(self.arguments.file.as_str())?;
         if size > spec.size.0 {
             return Err(ClassicError::Usage(format!(
-                "{} has {}, and {} MB do not fit it: ask for fewer, or give it a size, as in \
+                "{} has {}, and {} MB do not fit it. Ask for fewer, or give it a size, as in \
                  sim:mm1?mean=8ms&size=1TiB",
                 spec.text, spec.size, self.arguments.megabytes
             )));

@@ -98,7 +98,7 @@ fn keep(path: &Path) -> Result<Option<String>, ClassicError> {
     };
     if !metadata.is_file() {
         return Err(ClassicError::Usage(format!(
-            "{} exists and is not a regular file: choose another ReptFile",
+            "{} exists and is not a regular file. Choose another ReptFile",
             path.display()
         )));
     }
