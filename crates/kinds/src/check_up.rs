@@ -2,7 +2,7 @@
 
 use procedure::{
     CheckUp, CheckUpFacts, CheckUpOptions, CheckUpOutcome, CheckUpStep, Ending, Levels,
-    Requirement, SIZE_MIN, Trial, deals, is_second_look,
+    Requirement, SIZE_MIN, deals, is_second_look,
 };
 use results::{Run, Setup, Status};
 use units::{Bytes, Duration};
@@ -97,7 +97,30 @@ impl MeasurementPlan for CheckUpPlan<'_> {
     }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
-        let measured = self.measure_all(session);
+        let Self { request, procedure } = self;
+        let mut refused = None;
+        let measured = session.follow(procedure, |session, procedure, step| {
+            if let Some(error) = refused.take() {
+                return Err(error);
+            }
+            let begun = session.now();
+            if let Some(size) = step.lays_out {
+                session.bench.lay_out_both(size, session.facts.memory)?;
+            }
+            let outcome = request.measure(session, procedure, step)?;
+            let rows = session.bench.take_rows();
+            match (step.lays_out, &outcome.ending) {
+                (Some(_), Ending::Finished) => session.bench.verify_from_now(),
+                (Some(size), _) => {
+                    let elapsed = session.now().since(begun);
+                    refused = Some(request.not_laid_out(size, elapsed));
+                }
+                // Points of a curve are many, and none is a row of the report; no second look is.
+                (None, _) if deals(&step.trial) || is_second_look(&step.trial) => {}
+                (None, _) => session.measurements.extend(rows),
+            }
+            Ok((step.trial.clone(), outcome))
+        });
         session.warnings.extend(self.procedure.doubts());
         session.size = self.procedure.size();
         measured
@@ -128,69 +151,36 @@ impl MeasurementPlan for CheckUpPlan<'_> {
     }
 }
 
-impl CheckUpPlan<'_> {
-    fn measure_all(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
-        loop {
-            let begun = session.now();
-            let (trial, is_layout) = match self.procedure.next_step() {
-                CheckUpStep::Finish => return Ok(()),
-                CheckUpStep::Measure(trial) => (trial, false),
-                CheckUpStep::LayOut { size, trial } => {
-                    session.bench.lay_out_both(size, session.facts.memory)?;
-                    (trial, true)
-                }
-            };
-            let outcome = self.measure(session, &trial, is_layout)?;
-            let elapsed = session.now().since(begun);
-            let Outcome {
-                mut measurement,
-                ending,
-                failure,
-                intervals,
-                ..
-            } = outcome;
-            measurement.intervals = intervals;
-            self.procedure.record(measurement, elapsed);
-            let rows = session.bench.take_rows();
-            // Points of a curve are many, and none is a row of the report; no second look is one.
-            if !is_layout && !deals(&trial) && !is_second_look(&trial) {
-                session.measurements.extend(rows);
-            }
-            if is_layout && ending == Ending::Finished {
-                session.bench.verify_from_now();
-            }
-            session.go_on(&trial, failure)?;
-            if is_layout && ending != Ending::Finished {
-                return Err(BenchError::Usage(format!(
-                    "--budget {}: the test file of {} was not written in {elapsed}. Use a smaller \
-                     --size or a larger --budget",
-                    self.request.budget,
-                    self.procedure.size()
-                )));
-            }
-        }
-    }
-
+impl CheckUpRequest {
     fn measure(
         &self,
         session: &mut Session<'_>,
-        trial: &Trial,
-        is_layout: bool,
+        procedure: &CheckUp,
+        CheckUpStep { trial, lays_out }: &CheckUpStep,
     ) -> Result<Outcome, BenchError> {
-        let reach = match (is_layout, deals(trial)) {
-            (true, _) => HostReach::Leaving,
-            (false, true) => HostReach::Shared,
-            (false, false) => HostReach::Each,
+        let reach = match (lays_out, deals(trial)) {
+            (Some(_), _) => HostReach::Leaving,
+            (None, true) => HostReach::Shared,
+            (None, false) => HostReach::Each,
         };
-        let (done, spent) = (self.procedure.progress(), session.elapsed());
-        let budget = self.request.budget;
-        session.measure(trial, &trial.title, reach, |glimpse| {
+        let (done, spent) = (procedure.progress(), session.elapsed());
+        let mut outcome = session.measure(trial, &trial.title, reach, |glimpse| {
             let elapsed = spent + glimpse.elapsed;
             TrialProgress {
                 done,
                 elapsed,
-                left: budget.saturating_sub(elapsed),
+                left: self.budget.saturating_sub(elapsed),
             }
-        })
+        })?;
+        outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
+        Ok(outcome)
+    }
+
+    fn not_laid_out(&self, size: Bytes, elapsed: Duration) -> BenchError {
+        BenchError::Usage(format!(
+            "--budget {}: the test file of {size} was not written in {elapsed}. Use a smaller \
+             --size or a larger --budget",
+            self.budget
+        ))
     }
 }

@@ -6,7 +6,7 @@ use procedure::{
     CellPlan, RandomOptions, RandomProcedure, RandomShape, RandomStep, SweepCells, Trial,
     TrialError, most_within, random_doubts, random_findings, warm_up_left_out,
 };
-use results::{RandomAccess, RandomKind, Run, Setup, Status, Warning, WarningCode};
+use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning, WarningCode};
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
@@ -90,10 +90,26 @@ impl MeasurementPlan for RandomPlan<'_> {
             self.procedure = RandomProcedure::new(options, &self.cells.plans);
         }
         session.size = Bytes(self.cells.size);
-        while let Some(step) = self.procedure.next_step() {
-            self.take(session, &step)?;
-        }
-        Ok(())
+        let Self {
+            request, procedure, ..
+        } = self;
+        session.follow(procedure, |session, procedure, step| {
+            request.keep_budget(session, procedure)?;
+            let (trial, outcome) = request.measure_step(session, procedure, step)?;
+            if outcome.failure.is_none() {
+                // Cut short, it would pass for a round.
+                session.go_on(&trial, None)?;
+            }
+            if step.plan.kind == RandomKind::Write {
+                session.settle()?;
+            }
+            // What rounds give rise to is judged over all rounds of their cell.
+            session.measurements.push(Measurement {
+                warnings: Vec::new(),
+                ..outcome.measurement.clone()
+            });
+            Ok((trial, outcome))
+        })
     }
 
     fn resolve(&self, setup: &mut Setup, _: &Status) {
@@ -156,100 +172,6 @@ impl<'a> RandomPlan<'a> {
         })
     }
 
-    fn take(&mut self, session: &mut Session<'_>, step: &RandomStep) -> Result<(), BenchError> {
-        let begun = session.now();
-        let (trial, mut outcome) = self.measure_step(session, step)?;
-        if session.interrupt.is_raised().is_some() && outcome.failure.is_none() {
-            // Cut short, it would pass for a round.
-            return session.go_on(&trial, None);
-        }
-        if step.plan.kind == RandomKind::Write {
-            session.settle()?;
-        }
-        let elapsed = session.now().since(begun);
-        self.procedure.record(step, &outcome.measurement, elapsed);
-        // What rounds give rise to is judged over all rounds of their cell.
-        outcome.measurement.warnings.clear();
-        session.measurements.push(outcome.measurement);
-        match outcome.failure {
-            None => self.keep_budget(session),
-            failure => session.go_on(&trial, failure),
-        }
-    }
-
-    /// Cells of slow storage take longer than their share of the budget: one that was given ends
-    /// the run, which has what was measured.
-    fn keep_budget(&self, session: &Session<'_>) -> Result<(), BenchError> {
-        let RandomOptions { budget, rounds, .. } = self.request.options;
-        let (done, left) = (self.procedure.done(), self.procedure.trials_left());
-        let spent = session.spent + self.procedure.spent();
-        let is_given = session.request.setup.is_given("budget");
-        if !is_given || left == 0 || spent <= most_within(budget) {
-            return Ok(());
-        }
-        let all = (done + left) as f64 / done as f64;
-        Err(BenchError::Usage(format!(
-            "--budget {budget}: {done} of {} cells in {} took {spent}. Use --budget {:.0}s, or ask \
-             for fewer values",
-            done + left,
-            format_counted(rounds.into(), "round"),
-            (spent.as_secs_f64() * all).ceil()
-        )))
-    }
-
-    /// Measure a step, again and for longer where not one operation was done.
-    fn measure_step(
-        &self,
-        session: &mut Session<'_>,
-        step: &RandomStep,
-    ) -> Result<(Trial, Outcome), BenchError> {
-        let mut step = *step;
-        loop {
-            let trial = self.procedure.trial(&step, session.facts.access);
-            let error = match self.measure(session, &step, &trial) {
-                Ok(outcome) => return Ok((trial, outcome)),
-                Err(error) => error,
-            };
-            if !is_silence(&error) || step.duration_max >= self.request.options.trial_max {
-                return Err(error);
-            }
-            let text = format!(
-                "{}: not one operation was done in {} of round {}. It was measured again, and its \
-                 times do not hold that stall.",
-                trial.title, step.duration_max, step.round
-            );
-            let doubt = Warning::warn(WarningCode::NoAnswer, text);
-            session.warnings.push(doubt);
-            step.duration_max = (step.duration_max * 4).min(self.request.options.trial_max);
-        }
-    }
-
-    fn measure(
-        &self,
-        session: &mut Session<'_>,
-        step: &RandomStep,
-        trial: &Trial,
-    ) -> Result<Outcome, BenchError> {
-        let procedure = &self.procedure;
-        let (done, spent) = (procedure.done(), procedure.spent());
-        let all = done + procedure.trials_left();
-        let title = format!(
-            "{} of {all}: {}, round {}",
-            done + 1,
-            trial.title,
-            step.round
-        );
-        let budget = self.request.options.budget;
-        session.measure(trial, &title, HostReach::Each, |glimpse| {
-            let part = glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64();
-            TrialProgress {
-                done: (done as f64 + part.min(1.0)) / all as f64,
-                elapsed: spent + glimpse.elapsed,
-                left: budget.saturating_sub(spent + glimpse.elapsed),
-            }
-        })
-    }
-
     fn found(&self) -> RandomAccess {
         let (span_bytes, block_bytes, depth) = self.cells.base;
         let options = &self.request.options;
@@ -271,6 +193,86 @@ impl<'a> RandomPlan<'a> {
             fill_rate: self.fill_rate,
             cells: self.procedure.cells(),
         }
+    }
+}
+
+impl RandomRequest {
+    /// Cells of slow storage take longer than their share of the budget: one that was given ends
+    /// the run, which has what was measured.
+    fn keep_budget(
+        &self,
+        session: &Session<'_>,
+        procedure: &RandomProcedure,
+    ) -> Result<(), BenchError> {
+        let RandomOptions { budget, rounds, .. } = self.options;
+        let (done, left) = (procedure.done(), procedure.trials_left());
+        let spent = session.spent;
+        let is_given = self.bench.setup.is_given("budget");
+        if !is_given || done == 0 || spent <= most_within(budget) {
+            return Ok(());
+        }
+        let all = (done + left) as f64 / done as f64;
+        Err(BenchError::Usage(format!(
+            "--budget {budget}: {done} of {} cells in {} took {spent}. Use --budget {:.0}s, or ask \
+             for fewer values",
+            done + left,
+            format_counted(rounds.into(), "round"),
+            (spent.as_secs_f64() * all).ceil()
+        )))
+    }
+
+    /// Measure a step, again and for longer where not one operation was done.
+    fn measure_step(
+        &self,
+        session: &mut Session<'_>,
+        procedure: &RandomProcedure,
+        step: &RandomStep,
+    ) -> Result<(Trial, Outcome), BenchError> {
+        let mut step = *step;
+        loop {
+            let trial = procedure.trial(&step, session.facts.access);
+            let error = match self.measure(session, procedure, &step, &trial) {
+                Ok(outcome) => return Ok((trial, outcome)),
+                Err(error) => error,
+            };
+            if !is_silence(&error) || step.duration_max >= self.options.trial_max {
+                return Err(error);
+            }
+            let text = format!(
+                "{}: not one operation was done in {} of round {}. It was measured again, and its \
+                 times do not hold that stall.",
+                trial.title, step.duration_max, step.round
+            );
+            let doubt = Warning::warn(WarningCode::NoAnswer, text);
+            session.warnings.push(doubt);
+            step.duration_max = (step.duration_max * 4).min(self.options.trial_max);
+        }
+    }
+
+    fn measure(
+        &self,
+        session: &mut Session<'_>,
+        procedure: &RandomProcedure,
+        step: &RandomStep,
+        trial: &Trial,
+    ) -> Result<Outcome, BenchError> {
+        let (done, spent) = (procedure.done(), session.spent);
+        let all = done + procedure.trials_left();
+        let title = format!(
+            "{} of {all}: {}, round {}",
+            done + 1,
+            trial.title,
+            step.round
+        );
+        let budget = self.options.budget;
+        session.measure(trial, &title, HostReach::Each, |glimpse| {
+            let part = glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64();
+            TrialProgress {
+                done: (done as f64 + part.min(1.0)) / all as f64,
+                elapsed: spent + glimpse.elapsed,
+                left: budget.saturating_sub(spent + glimpse.elapsed),
+            }
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench};
 use lab::laboratory::{Glimpse, Laboratory, Outcome};
 use lab::test_file::{FillBudget, SIZE_DEFAULT, fill_test_file, stop_of, stopped};
-use procedure::{CheckUpFacts, Trial, TrialError};
+use procedure::{CheckUpFacts, Plan, Trial, TrialError};
 use results::{Caution, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode};
 use units::{Bytes, Duration, Instant};
 
@@ -467,6 +467,26 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When it failed, or somebody stopped it.
+    /// Take the steps of a plan until it has enough; `measure` does what belongs to the time of one.
+    ///
+    /// # Errors
+    /// When a step cannot be measured, failed, or somebody stopped it.
+    pub fn follow<P: Plan>(
+        &mut self,
+        plan: &mut P,
+        mut measure: impl FnMut(&mut Self, &P, &P::Step) -> Result<(Trial, Outcome), BenchError>,
+    ) -> Result<(), BenchError> {
+        while let Some(step) = plan.next_step() {
+            let begun = self.now();
+            let (trial, outcome) = measure(self, plan, &step)?;
+            let took = self.now().since(begun);
+            self.spent += took;
+            plan.record(&step, &outcome.measurement, took);
+            self.go_on(&trial, outcome.failure)?;
+        }
+        Ok(())
+    }
+
     pub fn go_on(&self, trial: &Trial, failure: Option<TrialError>) -> Result<(), BenchError> {
         match failure.is_some() || self.interrupt.is_raised().is_some() {
             true => Err(stop_of(&trial.title, failure, self.interrupt)),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use engine::Follower;
 use procedure::{
-    CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, OfferedFigures, OfferedRow, PointPlan,
-    Requirement, Trial, rated_name,
+    CurveOptions, LoadCurve, MAIN_DIRECT, OfferedFigures, OfferedRow, PointPlan, Requirement,
+    Trial, rated_name,
 };
 use results::{Access, Curve, Measurement, Run, Setup, Status, Warning, WarningCode};
 use stats::{Goal, Verdict};
@@ -354,20 +354,16 @@ impl LoadPlan<'_> {
             ..options
         });
         let mut hosts = HostsAtPeak::default();
-        while let CurveStep::Measure(plan) = procedure.next_step() {
-            let begun = session.now();
-            let trial = self.trial_of_point(session, &plan);
+        let measured = session.follow(&mut procedure, |session, procedure, plan| {
+            let trial = self.trial_of_point(session, plan);
             let outcome = measure(session, &trial, procedure.progress())?;
-            let elapsed = session.now().since(begun);
-            session.spent += elapsed;
-            procedure.record(&plan, &outcome.measurement, elapsed);
             hosts.see(&outcome.measurement, session.bench.take_rows());
-            self.curve = procedure.found(&self.request.title);
-            session.go_on(&trial, outcome.failure)?;
-        }
+            Ok((trial, outcome))
+        });
+        measured?;
         self.curve = procedure.found(&self.request.title);
         session.measurements.extend(procedure.failed().cloned());
-        session.measurements.append(&mut hosts.rows);
+        session.measurements.extend(hosts.rows);
         Ok(())
     }
 

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use stats::RESOLVABLE;
 use units::{Bytes, Duration, format_duration_ns};
 
-use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
+use crate::curve::{CurveOptions, Levels, LoadCurve, PointPlan};
 use crate::offer::{OfferedFigures, OfferedRow};
+use crate::plan::Plan;
 use crate::trial::Trial;
 
 use change::{LevelChanges, LookedAt, RowLook, is_comparable};
@@ -64,20 +65,13 @@ pub struct CheckUpOptions {
     pub facts: CheckUpFacts,
 }
 
-/// What to do next.
+/// A trial, and what goes before it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CheckUpStep {
-    /// Make the test file this large (its content may be anything), then run the trial, which
-    /// writes all of it.
-    LayOut {
-        size: Bytes,
-        /// The pass that writes them.
-        trial: Trial,
-    },
-    /// Run a trial.
-    Measure(Trial),
-    /// Everything was measured.
-    Finish,
+pub struct CheckUpStep {
+    pub trial: Trial,
+    /// Make the test file this large first (its content may be anything): the trial writes all of
+    /// it.
+    pub lays_out: Option<Bytes>,
 }
 
 /// What a check-up found.
@@ -135,6 +129,72 @@ const WEIGHT_OF_ROW: f64 = 10.0;
 /// A test file that was written in less than this part of a row is written again, for a whole row.
 const BRIEF: f64 = 0.5;
 
+impl Plan for CheckUp {
+    type Step = CheckUpStep;
+
+    fn next_step(&mut self) -> Option<CheckUpStep> {
+        let measured = |trial| CheckUpStep {
+            trial,
+            lays_out: None,
+        };
+        loop {
+            let &phase = self.phases.get(self.position)?;
+            let time = match phase.repeats() {
+                // So that there is time for it, others have less; what it does not need is left.
+                Some(_) => self.row_least().mul_f64(phase.weight() / WEIGHT_OF_ROW),
+                None if phase.is_short() => self.time_for(phase),
+                None => self.time_for(phase).max(self.row_least()),
+            };
+            let step = match phase {
+                CheckUpPhase::SequentialWrite => self.layout_step(time),
+                CheckUpPhase::Curve => self.curve_trial(time).map(measured),
+                CheckUpPhase::Arrivals => self.arrivals_trial(time).map(measured),
+                CheckUpPhase::Rated => self.rated_trial(time).map(measured),
+                CheckUpPhase::FilesRead | CheckUpPhase::FilesRemove if self.files_made == 0 => None,
+                _ if self.is_left_out(phase) => None,
+                simple => self.row(simple, time).map(measured),
+            };
+            match step {
+                Some(step) => return Some(step),
+                None => self.position += 1,
+            }
+        }
+    }
+
+    fn record(&mut self, _: &CheckUpStep, measurement: &Measurement, elapsed: Duration) {
+        let begun = self.spent;
+        self.spent += elapsed;
+        let Some(&phase) = self.phases.get(self.position) else {
+            return;
+        };
+        self.look(phase, measurement, begun);
+        match phase {
+            CheckUpPhase::SequentialWrite => self.record_layout(measurement.clone()),
+            CheckUpPhase::Curve => {
+                if let (Some(curve), Some(point)) = (&mut self.curve, self.point.take()) {
+                    curve.record(&point, measurement, elapsed);
+                }
+            }
+            CheckUpPhase::Arrivals => self.record_arrivals(measurement),
+            CheckUpPhase::Rated => self.keep(Measurement {
+                is_for_goal: true,
+                ..measurement.clone()
+            }),
+            CheckUpPhase::FilesMake => {
+                self.files_made = u32::try_from(measurement.completions_all).unwrap_or(u32::MAX);
+                self.keep(measurement.clone());
+            }
+            CheckUpPhase::SequentialAgain | CheckUpPhase::RandomAgain => {
+                let name = phase.repeats().and_then(CheckUpPhase::row_name);
+                self.again
+                    .extend(name.map(|name| (name.to_owned(), measurement.clone())));
+                self.position += 1;
+            }
+            _ => self.keep(measurement.clone()),
+        }
+    }
+}
+
 impl CheckUp {
     /// A check-up that has measured nothing yet.
     #[must_use]
@@ -174,68 +234,6 @@ impl CheckUp {
             }
         }
         planned
-    }
-
-    /// What to do next.
-    pub fn next_step(&mut self) -> CheckUpStep {
-        loop {
-            let Some(&phase) = self.phases.get(self.position) else {
-                return CheckUpStep::Finish;
-            };
-            let time = match phase.repeats() {
-                // So that there is time for it, others have less; what it does not need is left.
-                Some(_) => self.row_least().mul_f64(phase.weight() / WEIGHT_OF_ROW),
-                None if phase.is_short() => self.time_for(phase),
-                None => self.time_for(phase).max(self.row_least()),
-            };
-            let step = match phase {
-                CheckUpPhase::SequentialWrite => self.layout_step(time),
-                CheckUpPhase::Curve => self.curve_step(time),
-                CheckUpPhase::Arrivals => self.arrivals_step(time),
-                CheckUpPhase::Rated => self.rated_step(time),
-                CheckUpPhase::FilesRead | CheckUpPhase::FilesRemove if self.files_made == 0 => None,
-                _ if self.is_left_out(phase) => None,
-                simple => self.row(simple, time).map(CheckUpStep::Measure),
-            };
-            match step {
-                Some(step) => return step,
-                None => self.position += 1,
-            }
-        }
-    }
-
-    /// Take in the measurement of the last step, which took `elapsed` altogether.
-    pub fn record(&mut self, measurement: Measurement, elapsed: Duration) {
-        let begun = self.spent;
-        self.spent += elapsed;
-        let Some(&phase) = self.phases.get(self.position) else {
-            return;
-        };
-        self.look(phase, &measurement, begun);
-        match phase {
-            CheckUpPhase::SequentialWrite => self.record_layout(measurement),
-            CheckUpPhase::Curve => {
-                if let (Some(curve), Some(point)) = (&mut self.curve, self.point.take()) {
-                    curve.record(&point, &measurement, elapsed);
-                }
-            }
-            CheckUpPhase::Arrivals => self.record_arrivals(&measurement),
-            CheckUpPhase::Rated => self.keep(Measurement {
-                is_for_goal: true,
-                ..measurement
-            }),
-            CheckUpPhase::FilesMake => {
-                self.files_made = u32::try_from(measurement.completions_all).unwrap_or(u32::MAX);
-                self.keep(measurement);
-            }
-            CheckUpPhase::SequentialAgain | CheckUpPhase::RandomAgain => {
-                let name = phase.repeats().and_then(CheckUpPhase::row_name);
-                self.again
-                    .extend(name.map(|name| (name.to_owned(), measurement)));
-                self.position += 1;
-            }
-            _ => self.keep(measurement),
-        }
     }
 
     /// Remember how fast a row of reads is, wherever it is seen.
@@ -356,15 +354,15 @@ impl CheckUp {
     }
 
     /// The next rate of a goal.
-    fn rated_step(&self, time: Duration) -> Option<CheckUpStep> {
+    fn rated_trial(&self, time: Duration) -> Option<Trial> {
         let earlier = self.phases[..self.position].iter();
         let at = earlier.filter(|it| **it == CheckUpPhase::Rated).count();
         let rate = *self.options.rates.get(at)?;
         let trial = phases::rated(&self.scene(), rate, time, self.row_least());
-        Some(CheckUpStep::Measure(Trial {
+        Some(Trial {
             salt: phases::salt(CheckUpPhase::Rated, at as u64),
             ..trial
-        }))
+        })
     }
 
     /// The phase's share of the time that is left.
@@ -397,7 +395,10 @@ impl CheckUp {
                 false => time,
             };
             let trial = self.row(CheckUpPhase::SequentialWrite, time)?;
-            return Some(CheckUpStep::Measure(trial));
+            return Some(CheckUpStep {
+                trial,
+                lays_out: None,
+            });
         }
         let most = self.size_most();
         let size = match self.options.size {
@@ -412,12 +413,12 @@ impl CheckUp {
         // All of the file must be written, or reads would meet holes: the pass ends when it is
         // done.
         let trial = phases::layout(&self.scene(), time * 3)?;
-        Some(CheckUpStep::LayOut {
-            size: self.size,
+        Some(CheckUpStep {
             trial: Trial {
                 salt: phases::salt(CheckUpPhase::SequentialWrite, self.laid_out.into()),
                 ..trial
             },
+            lays_out: Some(self.size),
         })
     }
 
@@ -463,24 +464,20 @@ impl CheckUp {
 
     // --- curve ----------------------------------------------------------------------------------
 
-    fn curve_step(&mut self, time: Duration) -> Option<CheckUpStep> {
+    fn curve_trial(&mut self, time: Duration) -> Option<Trial> {
         if self.curve.is_none() {
             self.curve = Some(LoadCurve::new(self.curve_options(time)));
         }
         let curve = self.curve.as_mut()?;
-        match curve.next_step() {
-            CurveStep::Measure(plan) => {
-                let trial = phases::curve_point(&self.scene(), &plan);
-                self.point = Some(plan);
-                Some(CheckUpStep::Measure(trial))
-            }
-            CurveStep::Finish => {
-                self.finished_curve = curve.found(phases::CURVE_TITLE);
-                self.measurements.extend(curve.failed().cloned());
-                self.curve = None;
-                None
-            }
-        }
+        let Some(plan) = curve.next_step() else {
+            self.finished_curve = curve.found(phases::CURVE_TITLE);
+            self.measurements.extend(curve.failed().cloned());
+            self.curve = None;
+            return None;
+        };
+        let trial = phases::curve_point(&self.scene(), &plan);
+        self.point = Some(plan);
+        Some(trial)
     }
 
     /// Floors and limits of the curve's points, as shares of its time.

@@ -18,6 +18,7 @@ mod visit;
 
 use crate::failures::{FAILED_OPERATIONS, Failures};
 use crate::own_limits::BUSY_WORKER;
+use crate::plan::Plan;
 use results::{
     Arrivals, Curve, CurveLevel, CurvePoint, Measurement, Resolution, Severity, Warning,
     WarningCode,
@@ -59,15 +60,6 @@ pub struct Sources {
     /// The mean response time with one operation at a time, nanoseconds: what a queue that grows
     /// without bound is told by.
     pub idle_ns: f64,
-}
-
-/// What to do next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CurveStep {
-    /// Measure a point, and report it with [`LoadCurve::record`].
-    Measure(PointPlan),
-    /// Nothing more is wanted.
-    Finish,
 }
 
 /// The load-curve procedure.
@@ -175,6 +167,61 @@ pub(crate) fn kept_of<'a>(
     })
 }
 
+impl Plan for LoadCurve {
+    type Step = PointPlan;
+
+    fn next_step(&mut self) -> Option<PointPlan> {
+        if self.failed.is_some() {
+            return None;
+        }
+        if self.is_open() && self.sources.is_none() {
+            return Some(self.scout(1));
+        }
+        if self.searches.is_none() {
+            if !self.is_scouted {
+                if let Some(clients) = self.next_scout_outwards() {
+                    return Some(self.scout(clients));
+                }
+                self.outward = self.visits.len();
+                self.is_scouted = true;
+            }
+            if let Some(plan) = self.no_load_point() {
+                return Some(plan);
+            }
+            self.searches = Some(self.begin_searches());
+        }
+        let mut searches = self.searches.take()?;
+        let plan = self.continue_searches(&mut searches);
+        self.searches = Some(searches);
+        plan
+    }
+
+    fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
+        self.spent += elapsed;
+        if measurement.is_all_failed() {
+            self.count_failures(measurement);
+            self.failed = Some(Box::new(measurement.clone()));
+            return;
+        }
+        if self.is_open() && self.sources.is_none() {
+            self.sources = Some(Sources {
+                rate_each: measurement.throughput.value / SOURCES_PER_CLIENT,
+                idle_ns: measurement.response.mean.value,
+            });
+            return;
+        }
+        if self.workload.is_none() {
+            self.workload.clone_from(&measurement.workload);
+        }
+        for warning in kept_of(plan, measurement) {
+            self.keep(warning);
+        }
+        self.count_failures(measurement);
+        self.visits
+            .push(Visit::new(plan, self.options.channel, measurement, elapsed));
+    }
+}
+
 impl LoadCurve {
     /// A procedure that has measured nothing yet.
     #[must_use]
@@ -218,35 +265,6 @@ impl LoadCurve {
         searches.map(|search| search.level.as_nanos()).collect()
     }
 
-    /// What to do next.
-    pub fn next_step(&mut self) -> CurveStep {
-        if self.failed.is_some() {
-            return CurveStep::Finish;
-        }
-        if self.is_open() && self.sources.is_none() {
-            return self.scout(1);
-        }
-        if self.searches.is_none() {
-            if !self.is_scouted {
-                if let Some(clients) = self.next_scout_outwards() {
-                    return self.scout(clients);
-                }
-                self.outward = self.visits.len();
-                self.is_scouted = true;
-            }
-            if let Some(step) = self.no_load_step() {
-                return step;
-            }
-            self.searches = Some(self.begin_searches());
-        }
-        let Some(mut searches) = self.searches.take() else {
-            return CurveStep::Finish;
-        };
-        let step = self.continue_searches(&mut searches);
-        self.searches = Some(searches);
-        step
-    }
-
     /// Take in the measurement of `plan`, which took `elapsed` altogether, and of which a part fell
     /// behind the arrivals that were meant for it.
     pub fn record_behind(&mut self, plan: &PointPlan, measurement: &Measurement, took: Duration) {
@@ -255,37 +273,6 @@ impl LoadCurve {
         for visit in &mut self.visits[known..] {
             visit.is_overloaded = true;
         }
-    }
-
-    /// Take in the measurement of `plan`, which took `elapsed` altogether.
-    pub fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
-        self.spent += elapsed;
-        if measurement.is_all_failed() {
-            self.record_failed(measurement);
-            return;
-        }
-        if self.is_open() && self.sources.is_none() {
-            self.sources = Some(Sources {
-                rate_each: measurement.throughput.value / SOURCES_PER_CLIENT,
-                idle_ns: measurement.response.mean.value,
-            });
-            return;
-        }
-        if self.workload.is_none() {
-            self.workload.clone_from(&measurement.workload);
-        }
-        for warning in kept_of(plan, measurement) {
-            self.keep(warning);
-        }
-        self.count_failures(measurement);
-        self.visits
-            .push(Visit::new(plan, self.options.channel, measurement, elapsed));
-    }
-
-    /// Take in a load of which every operation failed.
-    fn record_failed(&mut self, measurement: &Measurement) {
-        self.count_failures(measurement);
-        self.failed = Some(Box::new(measurement.clone()));
     }
 
     /// The load at which the search ended, since every operation failed.
@@ -453,11 +440,11 @@ impl LoadCurve {
         flat
     }
 
-    fn scout(&self, clients: u32) -> CurveStep {
+    fn scout(&self, clients: u32) -> PointPlan {
         let mut goal = Goal::scout();
         goal.duration_min_ns = self.with_warm_up(self.options.scout_min).as_nanos();
         self.about_percentile(&mut goal);
-        CurveStep::Measure(PointPlan {
+        PointPlan {
             clients,
             goal,
             duration_max: self.with_warm_up(self.options.scout_max),
@@ -466,7 +453,7 @@ impl LoadCurve {
             salt: self.visits.len() as u64,
             sources: self.sources,
             is_scout: true,
-        })
+        }
     }
 
     fn begin_searches(&self) -> Vec<CurveSearch> {
@@ -491,16 +478,12 @@ impl LoadCurve {
     }
 
     /// One client alone, measured for the result before levels are made from its time.
-    fn no_load_step(&self) -> Option<CurveStep> {
+    fn no_load_point(&self) -> Option<PointPlan> {
         let no_load_max = self.options.no_load_max?;
-        if self.finals(1).is_some() {
-            return None;
-        }
-        let CurveStep::Measure(mut plan) = self.final_point(1, self.options.precision) else {
-            return None;
-        };
-        plan.duration_max = self.with_warm_up(no_load_max);
-        Some(CurveStep::Measure(plan))
+        self.finals(1).is_none().then(|| PointPlan {
+            duration_max: self.with_warm_up(no_load_max),
+            ..self.final_point(1, self.options.precision)
+        })
     }
 
     fn levels_of_thirds(&self, min: Duration, max: Duration) -> Vec<Duration> {

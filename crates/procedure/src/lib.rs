@@ -15,6 +15,7 @@ mod monitor;
 mod offer;
 mod over_runs;
 mod own_limits;
+mod plan;
 mod positioning;
 mod profiles;
 mod rab;
@@ -46,7 +47,7 @@ pub use checkup::{
     fill_trial, is_second_look,
 };
 pub use curve::{
-    CurveOptions, CurveStep, Levels, LoadCurve, POINTS_MIN, PointPlan, level_grid, warm_up_left_out,
+    CurveOptions, Levels, LoadCurve, POINTS_MIN, PointPlan, level_grid, warm_up_left_out,
 };
 pub use doubts::doubts;
 pub use engine::OnError;
@@ -60,6 +61,7 @@ pub use monitor::{Ending, Monitor, WithinLimit};
 pub use offer::{OfferedFigures, OfferedRow};
 pub use over_runs::over_runs;
 pub use own_limits::busy_worker;
+pub use plan::Plan;
 pub use positioning::{
     PositioningError, PositioningFound, PositioningPlan, position, positioning_found,
     positioning_order, wider_bin,
@@ -90,7 +92,7 @@ pub use transfer::{
     PassCount, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over, transfer_doubts,
 };
 pub use trial::{Preparation, TimeLimit, Trial};
-pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};
+pub use user_search::{SearchOptions, SearchPlan, UserSearch};
 pub use verdict::verdict;
 pub use whatif::{
     Analysis, CacheClasses, Evidence, EvidenceError, GROUPS_MIN, Inquiry, LoadPoint,

@@ -12,9 +12,8 @@ use results::{
 use stats::Channel;
 use units::{Duration, format_duration_ns};
 
-use crate::curve::{
-    CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, kept_of, warm_up_left_out,
-};
+use crate::curve::{CurveOptions, Levels, LoadCurve, PointPlan, kept_of, warm_up_left_out};
+use crate::plan::Plan;
 use crate::rab_batch::BatchSets;
 use crate::replications::CITABLE_SAMPLES;
 
@@ -100,6 +99,37 @@ enum RabStage {
     },
 }
 
+impl Plan for RabProcedure {
+    type Step = PointPlan;
+
+    fn next_step(&mut self) -> Option<PointPlan> {
+        let step = match &mut self.stage {
+            RabStage::Batch(sets) => sets.next_point(),
+            RabStage::Service(curve) => curve.next_step().or_else(|| self.begin_response()),
+            RabStage::Response { response, .. } => response.next_step(),
+        };
+        self.is_finished |= step.is_none();
+        step
+    }
+
+    fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
+        self.operations += measurement.completions_all;
+        self.spent += elapsed;
+        match &mut self.stage {
+            RabStage::Batch(sets) => sets.record(measurement, self.spent),
+            RabStage::Service(curve) => curve.record(plan, measurement, elapsed),
+            RabStage::Response { service, response } => {
+                response.record(plan, measurement, elapsed);
+                service.count_failures(measurement);
+            }
+        }
+        if let RabStage::Response { .. } = self.stage {
+            // Of this curve only the levels are kept.
+            kept_of(plan, measurement).for_each(|warning| self.warn(warning.clone()));
+        }
+    }
+}
+
 impl RabProcedure {
     /// A procedure that has measured nothing yet.
     #[must_use]
@@ -128,40 +158,6 @@ impl RabProcedure {
     #[must_use]
     pub const fn subject(&self) -> &RabSubject {
         &self.subject
-    }
-
-    /// What to do next.
-    pub fn next_step(&mut self) -> CurveStep {
-        let step = match &mut self.stage {
-            RabStage::Batch(sets) => sets
-                .next_point()
-                .map_or(CurveStep::Finish, CurveStep::Measure),
-            RabStage::Service(curve) => match curve.next_step() {
-                CurveStep::Finish => self.begin_response(),
-                step => step,
-            },
-            RabStage::Response { response, .. } => response.next_step(),
-        };
-        self.is_finished |= step == CurveStep::Finish;
-        step
-    }
-
-    /// Take in the measurement of `plan`, which took `elapsed` altogether.
-    pub fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
-        self.operations += measurement.completions_all;
-        self.spent += elapsed;
-        match &mut self.stage {
-            RabStage::Batch(sets) => sets.record(measurement, self.spent),
-            RabStage::Service(curve) => curve.record(plan, measurement, elapsed),
-            RabStage::Response { service, response } => {
-                response.record(plan, measurement, elapsed);
-                service.count_failures(measurement);
-            }
-        }
-        if let RabStage::Response { .. } = self.stage {
-            // Of this curve only the levels are kept.
-            kept_of(plan, measurement).for_each(|warning| self.warn(warning.clone()));
-        }
     }
 
     /// Take in a trial of `elapsed` in which nothing was done; returns what is left of the time.
@@ -298,9 +294,9 @@ impl RabProcedure {
     }
 
     /// The same levels once more, of the response time from due.
-    fn begin_response(&mut self) -> CurveStep {
+    fn begin_response(&mut self) -> Option<PointPlan> {
         let RabStage::Service(service) = &self.stage else {
-            return CurveStep::Finish;
+            return None;
         };
         let levels = service.levels_ns().into_iter().map(Duration::from_nanos);
         let options = CurveOptions {

@@ -20,6 +20,7 @@ use units::{Bytes, Duration};
 use workload::{AddressSpec, ClientSpec, Durability, Mix, MixSpec, Region};
 
 use crate::checkup::MAIN_DIRECT;
+use crate::plan::Plan;
 use crate::rounds::{Rounds, RoundsRule};
 use crate::trial::Trial;
 use combine::{cell_of, promise_enough};
@@ -99,6 +100,49 @@ pub struct RandomProcedure {
     spent: Duration,
 }
 
+impl Plan for RandomProcedure {
+    type Step = RandomStep;
+
+    fn next_step(&mut self) -> Option<RandomStep> {
+        let is_extra = |this: &Self| this.round > this.options.rounds;
+        if self.order.is_empty() {
+            self.round += 1;
+            self.order = self.cells_of_round();
+        }
+        if is_extra(self) && self.spent >= self.options.budget {
+            return None;
+        }
+        let cell = *self.order.last()?;
+        let left = self.options.budget.saturating_sub(self.spent);
+        let share = Duration::from_nanos(left.as_nanos() / self.trials_left().max(1) as u64);
+        let duration_max = share.min(self.options.trial_max);
+        let duration_max = duration_max.max(self.options.trial_min());
+        let mut goal = Goal::result(self.options.precision);
+        let warm_up = self.options.warm_up.unwrap_or(Duration::ZERO);
+        let half = duration_max.saturating_sub(warm_up).as_nanos() / 2;
+        goal.duration_min_ns = warm_up.as_nanos() + LOOK_MIN.as_nanos().min(half);
+        Some(RandomStep {
+            cell,
+            plan: self.cells[cell].plan,
+            round: self.round,
+            goal,
+            duration_max,
+        })
+    }
+
+    fn record(&mut self, step: &RandomStep, measurement: &Measurement, elapsed: Duration) {
+        self.order.pop();
+        self.done += 1;
+        self.spent += elapsed;
+        let cell = &mut self.cells[step.cell];
+        let rounds = match measurement.is_all_failed() {
+            true => &mut cell.failed,
+            false => &mut cell.rounds,
+        };
+        rounds.push(measurement.clone());
+    }
+}
+
 impl RandomProcedure {
     /// A procedure for these cells.
     #[must_use]
@@ -126,47 +170,6 @@ impl RandomProcedure {
         }
     }
 
-    /// The next cell; `None` when there is enough of all, or no time for more.
-    pub fn next_step(&mut self) -> Option<RandomStep> {
-        let is_extra = |this: &Self| this.round > this.options.rounds;
-        if self.order.is_empty() {
-            self.round += 1;
-            self.order = self.cells_of_round();
-        }
-        if is_extra(self) && self.spent >= self.options.budget {
-            return None;
-        }
-        let cell = *self.order.last()?;
-        let left = self.options.budget.saturating_sub(self.spent);
-        let share = Duration::from_nanos(left.as_nanos() / self.trials_left().max(1) as u64);
-        let duration_max = share.min(self.options.trial_max);
-        let duration_max = duration_max.max(self.options.trial_min());
-        let mut goal = Goal::result(self.options.precision);
-        let warm_up = self.options.warm_up.unwrap_or(Duration::ZERO);
-        let half = duration_max.saturating_sub(warm_up).as_nanos() / 2;
-        goal.duration_min_ns = warm_up.as_nanos() + LOOK_MIN.as_nanos().min(half);
-        Some(RandomStep {
-            cell,
-            plan: self.cells[cell].plan,
-            round: self.round,
-            goal,
-            duration_max,
-        })
-    }
-
-    /// What became of a step, and how long it took.
-    pub fn record(&mut self, step: &RandomStep, measurement: &Measurement, elapsed: Duration) {
-        self.order.pop();
-        self.done += 1;
-        self.spent += elapsed;
-        let cell = &mut self.cells[step.cell];
-        let rounds = match measurement.is_all_failed() {
-            true => &mut cell.failed,
-            false => &mut cell.rounds,
-        };
-        rounds.push(measurement.clone());
-    }
-
     /// Trials so far.
     #[must_use]
     pub const fn done(&self) -> usize {
@@ -183,12 +186,6 @@ impl RandomProcedure {
             self.order.len()
         };
         begun + rounds as usize * self.cells.len() + self.later
-    }
-
-    /// Time spent in trials.
-    #[must_use]
-    pub const fn spent(&self) -> Duration {
-        self.spent
     }
 
     /// What was found of each cell that has been measured, in the order of the plans.

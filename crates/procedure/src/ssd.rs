@@ -16,6 +16,7 @@ use units::{Bytes, Duration};
 use workload::{AddressSpec, ClientSpec, Mix, MixSpec, Partition, Region};
 
 use crate::checkup::MAIN_DIRECT;
+use crate::plan::Plan;
 use crate::trial::Trial;
 
 pub use conclusions::{ssd_findings, ssd_sayings, ssd_warnings};
@@ -176,10 +177,12 @@ impl SsdProcedure {
             pts_round: None,
         }
     }
+}
 
-    /// The next load; `None` at the end of the last round.
-    #[must_use]
-    pub fn next_step(&self) -> Option<SsdStep> {
+impl Plan for SsdProcedure {
+    type Step = SsdStep;
+
+    fn next_step(&mut self) -> Option<SsdStep> {
         if self.next == 0 && self.is_over() {
             return None;
         }
@@ -192,8 +195,7 @@ impl SsdProcedure {
         })
     }
 
-    /// What became of a step, and how long it took.
-    pub fn record(&mut self, step: &SsdStep, measured: &Measurement, took: Duration) {
+    fn record(&mut self, step: &SsdStep, measured: &Measurement, took: Duration) {
         let load = self.plan.loads[step.load];
         let writes = measured.kinds.iter().filter(|kind| kind.kind == "write");
         self.written += writes.map(|kind| kind.bytes).sum::<u64>();
@@ -207,7 +209,9 @@ impl SsdProcedure {
             self.end_round(step.round);
         }
     }
+}
 
+impl SsdProcedure {
     /// The trial of the load that is followed, in the first round.
     #[must_use]
     pub fn tracked_trial(&self) -> Trial {

@@ -60,14 +60,6 @@ pub struct SearchPlan {
     pub is_repeated: bool,
 }
 
-/// What to do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchStep {
-    Measure(SearchPlan),
-    /// The answer is found, as well as it can be.
-    Finish,
-}
-
 /// The search, as a state machine that is told what was measured.
 #[derive(Clone, Debug)]
 pub struct UserSearch {
@@ -107,25 +99,19 @@ impl UserSearch {
         self.is_scouted = true;
     }
 
-    /// What to measure next.
+    /// What to measure next; `None` when the answer is found, as well as it can be.
     #[must_use]
-    pub fn next_step(&self) -> SearchStep {
-        let plan = |users, is_final| {
-            SearchStep::Measure(SearchPlan {
-                users,
-                is_final,
-                salt: self.steps.len() as u64 + 1,
-                ends_open: u32::from(self.meets == 0) + u32::from(self.misses.is_none()),
-                is_repeated: is_final && self.finals().any(|step| step.users == users),
-            })
-        };
-        if let Some(users) = self.next_scout().filter(|_| !self.is_scouted) {
-            return plan(users, false);
-        }
-        match self.next_final() {
-            Some(users) => plan(users, true),
-            None => SearchStep::Finish,
-        }
+    pub fn next_step(&self) -> Option<SearchPlan> {
+        let scout = self.next_scout().filter(|_| !self.is_scouted);
+        let is_final = scout.is_none();
+        let users = scout.or_else(|| self.next_final())?;
+        Some(SearchPlan {
+            users,
+            is_final,
+            salt: self.steps.len() as u64 + 1,
+            ends_open: u32::from(self.meets == 0) + u32::from(self.misses.is_none()),
+            is_repeated: is_final && self.finals().any(|step| step.users == users),
+        })
     }
 
     /// Take note of a trial: its percentile, nanoseconds, and what share of its response times was
@@ -398,7 +384,7 @@ mod tests {
             users_max,
         });
         let mut trials = 0;
-        while let SearchStep::Measure(plan) = search.next_step() {
+        while let Some(plan) = search.next_step() {
             let value = f64::from(plan.users) * 10.0;
             let found = exact_with(value, half * value);
             search.record(&plan, found, within(0.95, limit_ns, found));
@@ -455,7 +441,7 @@ mod tests {
                 users_first: 1,
                 users_max: 100_000,
             });
-            while let SearchStep::Measure(plan) = search.next_step() {
+            while let Some(plan) = search.next_step() {
                 let relative = if plan.is_final { 0.05 } else { 0.15 };
                 // Flat first, steep towards the limit, as queues are; the truth lies at 240.5.
                 let load = f64::from(plan.users) / (f64::from(truth) + 0.5);
@@ -490,7 +476,7 @@ mod tests {
             users_max: 100_000,
         });
         let mut scouts = 0;
-        while let SearchStep::Measure(plan) = search.next_step() {
+        while let Some(plan) = search.next_step() {
             let mut found = exact_with(f64::from(plan.users) * 10.0, 0.0);
             if !plan.is_final && plan.users == 4 {
                 found = exact_with(1100.0, 1000.0);

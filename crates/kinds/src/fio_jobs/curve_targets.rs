@@ -3,7 +3,7 @@
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, OpenedBench};
 use lab::laboratory::{Laboratory as _, Outcome};
-use procedure::{CurveOptions, CurveStep, LoadCurve, PointPlan, Trial};
+use procedure::{CurveOptions, LoadCurve, Plan as _, PointPlan, Trial};
 use results::{Measurement, Run, Setup, Status, TargetDescription, Warning};
 use stats::Estimate;
 use units::{Duration, Instant, format_count, format_counted};
@@ -94,7 +94,7 @@ impl MeasurementSession for CurveMeasurer<'_, '_> {
             true => Recall::Never,
             false => Recall::WhereKept,
         };
-        while let CurveStep::Measure(point) = self.procedure.next_step() {
+        while let Some(point) = self.procedure.next_step() {
             let trial = self.trial(&point);
             let bench = &mut self.opened.bench;
             let begun = bench.laboratory().now();

@@ -2,7 +2,7 @@
 
 use std::time::Duration as StdDuration;
 
-use procedure::{CurveStep, MAIN_DIRECT, PointPlan, RabOptions, RabProcedure, RabSubject, Trial};
+use procedure::{MAIN_DIRECT, Plan as _, PointPlan, RabOptions, RabProcedure, RabSubject, Trial};
 use results::live::{LiveCommand, LiveState, Verbosity};
 use results::{Access, Measurement, ModeChange, RabWorkload, Warning, WarningCode};
 use units::{Bytes, Duration, Instant};
@@ -218,6 +218,8 @@ impl<'a> RabRun<'a> {
         }
     }
 
+    /// One workload. Keys, pauses and a change of mode end or repeat a point, so that its steps
+    /// have a loop of their own.
     fn measure(
         &mut self,
         bench: &mut Bench,
@@ -231,12 +233,8 @@ impl<'a> RabRun<'a> {
             if let Some(end) = self.obey(procedure, now) {
                 return Ok(end);
             }
-            let plan = match pending.take() {
-                Some(plan) => plan,
-                None => match procedure.next_step() {
-                    CurveStep::Measure(plan) => plan,
-                    CurveStep::Finish => return Ok(WorkloadEnd::Done),
-                },
+            let Some(plan) = pending.take().or_else(|| procedure.next_step()) else {
+                return Ok(WorkloadEnd::Done);
             };
             let trial = self.trial(definition, &plan, procedure.subject(), access)?;
             self.picture.begin_trial(procedure, &plan);

@@ -2,8 +2,8 @@
 
 use drivers::PurgeMethod;
 use procedure::{
-    Ending, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdTest, Trial, ssd_findings,
-    ssd_sayings, ssd_warnings, time_needed,
+    Ending, Plan as _, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdTest, Trial,
+    ssd_findings, ssd_sayings, ssd_warnings, time_needed,
 };
 use results::{PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, Warning, WarningCode};
 use stats::Estimate;

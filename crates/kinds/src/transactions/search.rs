@@ -1,6 +1,6 @@
 //! The search for the largest number of users that meet a limit, within a budget of time.
 
-use procedure::{Preparation, SearchOptions, SearchPlan, SearchStep, TimeLimit, Trial, UserSearch};
+use procedure::{Preparation, SearchOptions, SearchPlan, TimeLimit, Trial, UserSearch};
 use results::{UserSearchOutcome, UserSearchResult, Warning, WarningCode};
 use stats::{Estimate, Goal};
 use units::{Duration, format_count};
@@ -47,7 +47,7 @@ impl UsersPlan<'_> {
             warm_up: self.request.warm_up.unwrap_or(Duration::ZERO),
         };
         let mut search = UserSearch::new(options);
-        while let SearchStep::Measure(plan) = search.next_step() {
+        while let Some(plan) = search.next_step() {
             if !plan.is_final && session.spent >= budget.mul_f64(SCOUTS_SHARE) {
                 search.end_scouting();
                 continue;

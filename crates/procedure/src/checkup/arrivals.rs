@@ -4,15 +4,16 @@
 use results::{LevelOutcome, Measurement, OpenTrial};
 use units::Duration;
 
+use super::CheckUp;
 use super::phases;
-use super::{CheckUp, CheckUpStep};
+use crate::trial::Trial;
 
 /// Random arrivals are tried at this part of the load of the clients.
 const OPEN_PART: f64 = 0.9;
 
 impl CheckUp {
     /// The next level whose load is known.
-    pub(super) fn arrivals_step(&mut self, time: Duration) -> Option<CheckUpStep> {
+    pub(super) fn arrivals_trial(&mut self, time: Duration) -> Option<Trial> {
         let curve = self.finished_curve.as_ref()?;
         let loads: Vec<Option<f64>> = curve
             .levels
@@ -39,7 +40,7 @@ impl CheckUp {
             goal.duration_min_ns = trial.duration_max.as_nanos().min(goal.duration_min_ns);
         }
         trial.salt = phases::salt(phases::CheckUpPhase::Arrivals, self.tried_open as u64);
-        Some(CheckUpStep::Measure(trial))
+        Some(trial)
     }
 
     pub(super) fn record_arrivals(&mut self, measurement: &Measurement) {

@@ -4,7 +4,7 @@ use units::Duration;
 
 use super::finals::FINAL_PRECISION;
 use super::visit::Visit;
-use super::{Bracket, CurveSearch, CurveStep, LoadCurve};
+use super::{Bracket, CurveSearch, LoadCurve, PointPlan};
 
 /// The times of two ends whose intervals are this wide each should differ by so many half-widths:
 /// from a third of that on a chord is believed.
@@ -61,15 +61,15 @@ impl LoadCurve {
         }
     }
 
-    pub(super) fn continue_searches(&self, searches: &mut [CurveSearch]) -> CurveStep {
+    pub(super) fn continue_searches(&self, searches: &mut [CurveSearch]) -> Option<PointPlan> {
         // First, because it is the one number that every curve must have.
-        if let Some(step) = self.saturation_step() {
-            return step;
+        if let Some(plan) = self.saturation_point() {
+            return Some(plan);
         }
         if !self.is_out_of_time() {
             for search in searches.iter_mut() {
-                if let Some(step) = self.narrow(search) {
-                    return step;
+                if let Some(plan) = self.narrow(search) {
+                    return Some(plan);
                 }
             }
         }
@@ -84,16 +84,16 @@ impl LoadCurve {
             if self.is_out_of_time() {
                 break;
             }
-            if let Some(step) = self.settle(search) {
-                return step;
+            if let Some(plan) = self.settle(search) {
+                return Some(plan);
             }
             search.is_closed = true;
         }
-        CurveStep::Finish
+        None
     }
 
     /// Brings the ends of a bracket to within a tenth of each other, by guarded regula falsi.
-    pub(super) fn narrow(&self, search: &mut CurveSearch) -> Option<CurveStep> {
+    pub(super) fn narrow(&self, search: &mut CurveSearch) -> Option<PointPlan> {
         if search.tries > 0 || search.is_closed {
             return None;
         }

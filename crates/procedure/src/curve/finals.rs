@@ -5,7 +5,7 @@ use units::Duration;
 
 use super::interpolation::{Interpolation, SHARE_MAX, SHARE_MIN, Term, interpolate};
 use super::visit::{Visit, joint_sigma};
-use super::{Bracket, CurveSearch, CurveStep, LoadCurve, PointPlan};
+use super::{Bracket, CurveSearch, LoadCurve, PointPlan};
 
 /// A final point starts with this relative half-width.
 pub(super) const FINAL_PRECISION: f64 = 0.05;
@@ -24,7 +24,7 @@ const END_SHARE: f64 = 0.95;
 
 impl LoadCurve {
     /// The next final point that a level needs, or `None` when it is done or cannot be bettered.
-    pub(super) fn settle(&self, search: &mut CurveSearch) -> Option<CurveStep> {
+    pub(super) fn settle(&self, search: &mut CurveSearch) -> Option<PointPlan> {
         if search.tries == 0 {
             search.bracket = self.placed(search.level);
         }
@@ -68,7 +68,7 @@ impl LoadCurve {
 
     /// Where a scout was above the level by chance and the final point of as many clients is below
     /// it, the search goes on outwards from there.
-    fn further_out(&self, search: &mut CurveSearch, clients: u32) -> Option<CurveStep> {
+    fn further_out(&self, search: &mut CurveSearch, clients: u32) -> Option<PointPlan> {
         let is_end = clients >= self.options.clients_max || self.is_unbounded(clients);
         if !matches!(search.bracket, Bracket::NotReached) || is_end {
             return None;
@@ -144,7 +144,7 @@ impl LoadCurve {
         below: &Visit,
         above: &Visit,
         found: &Interpolation,
-    ) -> Option<CurveStep> {
+    ) -> Option<PointPlan> {
         let excess = self.excess(found, below, above);
         let factor = if found.is_sound {
             (0.9 / excess).clamp(0.35, 0.7)
@@ -172,14 +172,14 @@ impl LoadCurve {
     }
 
     /// An end of a bracket, with a time as precise as the load at the level needs it.
-    fn end_point(&self, clients: u32, low: u32, high: u32) -> CurveStep {
+    fn end_point(&self, clients: u32, low: u32, high: u32) -> PointPlan {
         if !self.options.is_load_enough {
-            let mut step = self.final_point(clients, FINAL_PRECISION);
-            if let (CurveStep::Measure(plan), true) = (&mut step, self.is_open()) {
+            let mut plan = self.final_point(clients, FINAL_PRECISION);
+            if self.is_open() {
                 let longest = self.time_of_end().map(|it| self.with_warm_up(it));
                 plan.duration_max = plan.duration_max.max(longest.unwrap_or_default());
             }
-            return step;
+            return plan;
         }
         let share = self.options.precision * END_SHARE;
         let elasticity = self.elasticity(low, high).unwrap_or(1.0);
@@ -188,27 +188,23 @@ impl LoadCurve {
     }
 
     /// A final point of which the load is wanted, and the time to `of_time`.
-    fn load_at_time_point(&self, clients: u32, of_time: f64) -> CurveStep {
+    fn load_at_time_point(&self, clients: u32, of_time: f64) -> PointPlan {
         let share = self.options.precision * END_SHARE;
-        let mut step = self.final_point(clients, share.min(of_time));
-        if let CurveStep::Measure(plan) = &mut step {
-            plan.goal.aim = Aim::LoadAtTime(of_time);
-            plan.goal.samples_min = TIME_SAMPLES;
-            plan.goal.lag_factor = TIME_LAG_FACTOR;
-        }
-        step
+        let mut plan = self.final_point(clients, share.min(of_time));
+        plan.goal.aim = Aim::LoadAtTime(of_time);
+        plan.goal.samples_min = TIME_SAMPLES;
+        plan.goal.lag_factor = TIME_LAG_FACTOR;
+        plan
     }
 
     /// A final point of which only the load is wanted.
-    fn load_point(&self, clients: u32, precision: f64) -> CurveStep {
-        let mut step = self.final_point(clients, precision);
-        if let CurveStep::Measure(plan) = &mut step {
-            plan.goal.aim = Aim::Load;
-        }
-        step
+    fn load_point(&self, clients: u32, precision: f64) -> PointPlan {
+        let mut plan = self.final_point(clients, precision);
+        plan.goal.aim = Aim::Load;
+        plan
     }
 
-    pub(super) fn final_point(&self, clients: u32, precision: f64) -> CurveStep {
+    pub(super) fn final_point(&self, clients: u32, precision: f64) -> PointPlan {
         let mut goal = Goal::result(precision);
         goal.duration_min_ns = self.with_warm_up(self.options.final_min).as_nanos();
         self.about_percentile(&mut goal);
@@ -220,7 +216,7 @@ impl LoadCurve {
                     .saturating_sub(self.spent)
                     .max(self.options.final_min)
             });
-        CurveStep::Measure(PointPlan {
+        PointPlan {
             clients,
             goal,
             duration_max: self.with_warm_up(self.options.final_max.min(left)),
@@ -229,10 +225,10 @@ impl LoadCurve {
             salt: self.visits.len() as u64,
             sources: self.sources,
             is_scout: false,
-        })
+        }
     }
 
-    pub(super) fn saturation_step(&self) -> Option<CurveStep> {
+    pub(super) fn saturation_point(&self) -> Option<PointPlan> {
         if self.is_open() {
             return None;
         }

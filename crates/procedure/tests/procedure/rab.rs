@@ -14,7 +14,7 @@ use crate::support;
 use crate::support::Coverage;
 use crate::support::queues::{OpenQueue, load_where};
 use procedure::{
-    CurveStep, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial, busy_worker,
+    Plan as _, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial, busy_worker,
 };
 use results::{
     Access, Generator, LevelOutcome, Measurement, Mode, RabGroup, RabWorkload, WarningCode,
@@ -84,7 +84,7 @@ fn measure_at(
     };
     let device = SimSpec::parse(device).expect("a valid simulated device");
     let mut procedure = RabProcedure::new(subject, options);
-    while let CurveStep::Measure(plan) = procedure.next_step() {
+    while let Some(plan) = procedure.next_step() {
         let trial = Trial {
             name: name.into(),
             title: name.into(),

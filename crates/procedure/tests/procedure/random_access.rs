@@ -3,7 +3,8 @@
 
 use crate::support::{Coverage, run_trial};
 use procedure::{
-    RandomOptions, RandomProcedure, RandomShape, RandomStep, random_doubts, random_findings,
+    Plan as _, RandomOptions, RandomProcedure, RandomShape, RandomStep, random_doubts,
+    random_findings,
 };
 use random::{Purpose, Stream};
 use results::{Access, RandomAccess, RandomKind, WarningCode};

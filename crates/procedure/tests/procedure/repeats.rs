@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::support::{Coverage, run_trial};
 use procedure::study::{StudyShape, analyse, is_precise};
 use procedure::{
-    DeviceRead, FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassCount,
+    DeviceRead, FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassCount, Plan as _,
     RandomOptions, RandomProcedure, RandomShape, RoundOrder, Rounds, RoundsRule, TimingProcedure,
     TimingStep, file_test, rate_over, summarise_command,
 };

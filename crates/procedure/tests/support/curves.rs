@@ -1,6 +1,6 @@
 //! Whole load curves in virtual time.
 
-use procedure::{CurveOptions, CurveStep, LoadCurve};
+use procedure::{CurveOptions, LoadCurve, Plan as _};
 use results::{Arrivals, Curve, LevelOutcome, Measurement};
 use units::Duration;
 use workload::Pacing;
@@ -39,7 +39,7 @@ pub fn run_adjusted_curve(
         points: 0,
     };
     let mut bench = Bench::new(device, 1, pacing, 1.0);
-    while let CurveStep::Measure(plan) = procedure.next_step() {
+    while let Some(plan) = procedure.next_step() {
         bench.trial.clients = plan.clients;
         let sources = plan.sources.map(|sources| poisson(sources.rate_each));
         bench.trial.spec = reads(sources.unwrap_or(pacing));

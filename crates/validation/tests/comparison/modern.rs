@@ -1,7 +1,7 @@
 //! The procedure of `seekstone rab` on the simulated device.
 
 use lab::laboratory::{Laboratory as _, SimLaboratory};
-use procedure::{CurveStep, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial};
+use procedure::{Plan as _, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial};
 use results::{Access, LevelOutcome, Mode, RabWorkload};
 use stats::{Aim, Channel, Estimate};
 use units::Duration;
@@ -39,7 +39,7 @@ pub fn measure(system: &System, level_max_ms: u32, seed: u64) -> Outcome {
     let mut procedure = RabProcedure::new(subject, options);
     let mut laboratory = SimLaboratory::new(system.device.clone(), seed);
     let mut parts = Vec::new();
-    while let CurveStep::Measure(plan) = procedure.next_step() {
+    while let Some(plan) = procedure.next_step() {
         let begun = laboratory.now();
         let outcome = laboratory
             .measure(&trial(system, &plan), &mut |_| true)
