@@ -67,7 +67,11 @@ pub(crate) fn carry_out<S: MeasurementSession>(mut session: S) -> Result<S::Outc
     let environment = environment::capture();
     let begun = session.now();
     if let Some(line) = session.plan().line() {
-        session.show(&Stage::of_plan(&line));
+        session.show(&Stage {
+            title: &line,
+            is_plan: true,
+            ..Stage::default()
+        });
     }
     let measured = session.measure();
     let elapsed = session.now().since(begun);
@@ -386,7 +390,7 @@ impl<'a> Session<'a> {
         self.size = known.map_or(asked, Bytes);
         let share = budget.map(FillBudget::share);
         let budget = budget.filter(|_| known.is_none());
-        let left = budget.map_or(Duration(u64::MAX), |it| it.budget);
+        let time = budget.map(|it| it.budget);
         let Self { show, bench, .. } = self;
         let mut fill = |show: &mut dyn FnMut(&str, &Glimpse)| {
             let (size, access) = (self.size, self.facts.access);
@@ -395,9 +399,8 @@ impl<'a> Session<'a> {
         let filled = match screen {
             Some(screen) => fill(screen)?,
             None => fill(&mut |title, glimpse| {
-                let left = left.saturating_sub(glimpse.elapsed);
                 show(&Stage {
-                    left,
+                    left: time.map(|time| time.saturating_sub(glimpse.elapsed)),
                     ..Stage::of_filling(title, glimpse)
                 });
             })?,
@@ -455,18 +458,15 @@ impl<'a> Session<'a> {
                 title,
                 done,
                 elapsed,
-                left,
+                left: Some(left),
                 glimpse: Some(glimpse),
+                ..Stage::default()
             });
             interrupt.is_raised().is_none()
         });
         measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))
     }
 
-    /// Whether to go on after a trial.
-    ///
-    /// # Errors
-    /// When it failed, or somebody stopped it.
     /// Take the steps of a plan until it has enough; `measure` does what belongs to the time of one.
     ///
     /// # Errors
@@ -487,6 +487,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Whether to go on after a trial.
+    ///
+    /// # Errors
+    /// When it failed, or somebody stopped it.
     pub fn go_on(&self, trial: &Trial, failure: Option<TrialError>) -> Result<(), BenchError> {
         match failure.is_some() || self.interrupt.is_raised().is_some() {
             true => Err(stop_of(&trial.title, failure, self.interrupt)),

@@ -268,8 +268,7 @@ impl LoadPlan<'_> {
                     title: "reading back what was written",
                     done,
                     elapsed,
-                    left: Duration::ZERO,
-                    glimpse: None,
+                    ..Stage::default()
                 });
                 interrupt.is_raised().is_none()
             });
@@ -360,8 +359,8 @@ impl LoadPlan<'_> {
             hosts.see(&outcome.measurement, session.bench.take_rows());
             Ok((trial, outcome))
         });
-        measured?;
         self.curve = procedure.found(&self.request.title);
+        measured?;
         session.measurements.extend(procedure.failed().cloned());
         session.measurements.extend(hosts.rows);
         Ok(())

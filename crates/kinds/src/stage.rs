@@ -3,9 +3,6 @@
 use lab::laboratory::Glimpse;
 use units::Duration;
 
-/// What the title of a plan begins with.
-const PLAN: &str = "Plan: ";
-
 /// What a run does, phase by phase, as it is known before it begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RunPlan {
@@ -32,52 +29,36 @@ impl RunPlan {
         let sum = times.try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
         let about = self.budget.or(sum);
         let about = about.map_or_else(String::new, |about| format!(" (about {about} in all)"));
-        Some(format!("{PLAN}{each}{about}"))
+        Some(format!("Plan: {each}{about}"))
     }
 }
 
 /// Where a run stands, for a screen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Stage<'a> {
-    /// What is being measured.
+    /// What is being measured, or, of a plan, all that is going to be.
     pub title: &'a str,
     /// Share of the work that is done, 0 to 1.
     pub done: f64,
     /// Time since the start.
     pub elapsed: Duration,
-    /// Time that is left, at most.
-    pub left: Duration,
+    /// Time that is left, at most, where that is known.
+    pub left: Option<Duration>,
     /// The trial that is running.
     pub glimpse: Option<&'a Glimpse>,
+    /// Whether it is the plan of a run, which stays on the screen.
+    pub is_plan: bool,
 }
 
 impl<'a> Stage<'a> {
-    /// The plan of a run, before it begins.
-    pub(crate) const fn of_plan(line: &'a str) -> Self {
-        Self {
-            title: line,
-            done: 0.0,
-            elapsed: Duration::ZERO,
-            left: Duration(u64::MAX),
-            glimpse: None,
-        }
-    }
-
-    /// Whether it is a plan, which stays on the screen.
-    #[must_use]
-    pub fn is_plan(&self) -> bool {
-        self.title.starts_with(PLAN)
-    }
-
     /// A test file is being written, before anything is measured.
     #[must_use]
     pub fn of_filling(title: &'a str, glimpse: &'a Glimpse) -> Self {
         Self {
             title,
-            done: 0.0,
             elapsed: glimpse.elapsed,
-            left: Duration(u64::MAX),
             glimpse: Some(glimpse),
+            ..Self::default()
         }
     }
 }

@@ -215,27 +215,28 @@ impl ProgressScreen {
 
     /// How long it may still take, where that is known.
     fn left(&self, stage: &Stage<'_>) -> String {
-        let left = Some(self.time_left(stage)).filter(|left| *left < LEFT_MAX);
+        let left = self.time_left(stage);
         let left = left.map(|left| format!("at most {} left", whole_seconds(left)));
         left.unwrap_or_default()
     }
 
     /// Time left by the user's clock: that of a model runs at a pace of its own.
-    fn time_left(&self, stage: &Stage<'_>) -> Duration {
+    fn time_left(&self, stage: &Stage<'_>) -> Option<Duration> {
+        let left = stage.left.filter(|left| *left < LEFT_MAX)?;
         let (seen, elapsed) = self.begun;
         let own = stage.elapsed.saturating_sub(elapsed).as_secs_f64();
         let pace = seen.elapsed().as_secs_f64() / own.max(1e-9);
         // Storage runs by the clock on the wall.
         let is_own = own > 0.0 && !(0.5..2.0).contains(&pace);
-        match is_own && stage.left < LEFT_MAX {
-            true => Duration::from_secs_f64(stage.left.as_secs_f64() * pace),
-            false => stage.left,
-        }
+        Some(match is_own {
+            true => Duration::from_secs_f64(left.as_secs_f64() * pace),
+            false => left,
+        })
     }
 
     /// Note a stage; the one before it becomes a row when another begins.
     fn see(&mut self, stage: &Stage<'_>) {
-        if stage.is_plan() {
+        if stage.is_plan {
             return self.add(stage.title.to_owned());
         }
         let row = stage
@@ -328,8 +329,9 @@ mod tests {
                 title: "random read",
                 done: 0.5,
                 elapsed: Duration::from_secs(30),
-                left: Duration::from_secs(30),
+                left: Some(Duration::from_secs(30)),
                 glimpse: Some(&glimpse),
+                ..Stage::default()
             };
             assert_eq!(described_in(&stage, columns), expected);
         };

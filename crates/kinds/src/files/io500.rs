@@ -288,8 +288,7 @@ impl MeasurementSession for Io500Session<'_> {
                 title: phase.name(),
                 done: number as f64 / Io500Phase::ALL.len() as f64,
                 elapsed: self.clock.now().since(Instant::START),
-                left: Duration(0),
-                glimpse: None,
+                ..Stage::default()
             });
             if let (Some(stop), None) = (stopped(self.interrupt), &self.request.ranks) {
                 return Err(stop);

@@ -512,8 +512,8 @@ impl FilesSession<'_> {
             title: &format!("round {} of the tests", self.procedure.rounds()),
             done: self.procedure.share_done(),
             elapsed,
-            left: Duration(budget.as_nanos().saturating_sub(elapsed.as_nanos())),
-            glimpse: None,
+            left: Some(budget.saturating_sub(elapsed)),
+            ..Stage::default()
         });
     }
 

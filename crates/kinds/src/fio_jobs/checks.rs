@@ -5,7 +5,7 @@ use lab::bench::{Bench, BenchError};
 use lab::cells::Killed;
 use lab::laboratory::Laboratory as _;
 use lab::storage::wrong_data;
-use units::{Duration, TimeSpan};
+use units::TimeSpan;
 use verify::{Findings, VerifyMismatch};
 use workload::{OpKind, TargetId};
 
@@ -63,8 +63,7 @@ impl FioSession<'_, '_> {
                     title: "reading back what was written",
                     done: piece.share,
                     elapsed,
-                    left: Duration::ZERO,
-                    glimpse: None,
+                    ..Stage::default()
                 });
                 interrupt.is_raised().is_none()
             })?;

@@ -455,8 +455,9 @@ impl<'a, 'b> FioSession<'a, 'b> {
                 title: &trial.title,
                 done: (glimpse.elapsed.as_secs_f64() / expected.as_secs_f64()).min(1.0),
                 elapsed: *spent + glimpse.elapsed,
-                left: expected.saturating_sub(glimpse.elapsed),
+                left: Some(expected.saturating_sub(glimpse.elapsed)),
                 glimpse: Some(glimpse),
+                ..Stage::default()
             });
             goes_on && interrupt.is_raised().is_none()
         });

@@ -132,8 +132,8 @@ impl MeasurementSession for PositioningSession<'_> {
                 title: &format!("opening {} files", self.request.files),
                 done: f64::from(round) / f64::from(rounds),
                 elapsed: self.spent,
-                left: left.unwrap_or(Duration(u64::MAX)),
-                glimpse: None,
+                left,
+                ..Stage::default()
             });
             let of = format!("round {round}");
             let cells = &self.request.cells;

@@ -375,8 +375,9 @@ impl<'a> RabRun<'a> {
             title,
             done: picture.progress,
             elapsed,
-            left: all.saturating_sub(elapsed),
+            left: Some(all.saturating_sub(elapsed)),
             glimpse,
+            ..Stage::default()
         };
         screen.show(&stage, &mut || {
             picture.live(&stage.activity(), modes, elapsed)

@@ -67,10 +67,7 @@ pub fn measure_replay(
 ) -> Result<Run, BenchError> {
     show(&Stage {
         title: "reading the trace",
-        done: 0.0,
-        elapsed: Duration::ZERO,
-        left: Duration::ZERO,
-        glimpse: None,
+        ..Stage::default()
     });
     let ranks = request.bench.ranks.as_ref();
     let (scan, dealing) = hosts::scan_on_all(ranks, request, interrupt)?;

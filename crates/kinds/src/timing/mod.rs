@@ -398,13 +398,12 @@ impl TimingSession<'_> {
     }
 
     fn show_progress(&mut self, title: &str, done: f64, elapsed: Duration) {
-        let left = self.request.rule.budget.saturating_sub(elapsed);
         (self.show)(&Stage {
             title,
             done,
             elapsed: self.clock.now().since(Instant::START),
-            left,
-            glimpse: None,
+            left: Some(self.request.rule.budget.saturating_sub(elapsed)),
+            ..Stage::default()
         });
     }
 

@@ -109,8 +109,8 @@ impl StartAt {
                 title: &title,
                 done: passed.as_secs_f64() / all.as_secs_f64(),
                 elapsed: passed,
-                left,
-                glimpse: None,
+                left: Some(left),
+                ..Stage::default()
             });
             std::thread::sleep(StdDuration::from_nanos(left.min(LOOK_EVERY).as_nanos()));
         }

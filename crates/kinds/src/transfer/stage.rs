@@ -41,8 +41,9 @@ impl<'a> ProgressReporter<'a> {
             title,
             done: self.series_done as f64 / self.series_all as f64,
             elapsed: glimpse.elapsed,
-            left: self.budget * left,
+            left: Some(self.budget * left),
             glimpse: Some(glimpse),
+            ..Stage::default()
         });
     }
 }

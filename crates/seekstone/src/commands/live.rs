@@ -51,7 +51,7 @@ impl LivePage {
 
     /// Tell how far the run is.
     pub fn show(&mut self, stage: &Stage<'_>) {
-        if stage.is_plan() {
+        if stage.is_plan {
             return;
         }
         let response = stage.glimpse.and_then(|it| it.response);
@@ -60,7 +60,7 @@ impl LivePage {
             title: stage.activity(),
             done: stage.done,
             elapsed_s: stage.elapsed.as_secs_f64(),
-            left_s: (stage.left.0 < u64::MAX).then(|| stage.left.as_secs_f64()),
+            left_s: stage.left.map(|left| left.as_secs_f64()),
             operations: stage.glimpse.map_or(0, |it| it.operations),
             iops: stage.glimpse.and_then(|it| it.throughput),
             mean_us: mean_ns.map(|mean_ns| mean_ns / MICROSECOND),

@@ -41,8 +41,7 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
                 title: &title,
                 done,
                 elapsed,
-                left: Duration::ZERO,
-                glimpse: None,
+                ..Stage::default()
             });
             interrupt.is_raised().is_none()
         };
