@@ -6,10 +6,10 @@ use engine::OnError;
 use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, default_settings, open_bench};
 use lab::laboratory::Outcome;
 use lab::storage::StorageSettings;
-use lab::test_file::{fill_test_file, stop_of, stopped, write_over};
+use lab::test_file::{fill_test_file, stop_of, stopped, whole_size, write_over};
 use procedure::{MAIN_DIRECT, Trial};
 use results::metric::{LATENCY, LATENCY_P50, LATENCY_P95, LATENCY_P99};
-use results::{Access, KnownMetric, Measurement, Reading, Setup};
+use results::{KnownMetric, Measurement, Reading, Setup};
 use stats::Estimate;
 use units::{Bytes, Duration};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
@@ -103,7 +103,7 @@ impl LoadRules {
 
     fn request(&self, place: &ReplicateContext) -> BenchRequest {
         BenchRequest {
-            ranks: None,
+            ranks: place.ranks.clone(),
             target: place.target.clone(),
             purpose: self.kind.into(),
             size: Some(Bytes(self.len)),
@@ -122,39 +122,38 @@ impl LoadRules {
         }
     }
 
-    fn trial(&self, load: &dyn ClientLoad, size: Bytes, access: Access) -> Trial {
+    /// The load on what will be made, or on what is there.
+    fn trial(&self, load: &dyn ClientLoad, opened: &OpenedBench) -> Result<Trial, BenchError> {
+        let len = match opened.bench {
+            Bench::Simulated(_) => self.len,
+            _ => whole_size(Bytes(self.len))?.0,
+        };
         let unit = u64::from(self.unit());
-        let clients = load.clients(size.0 / unit * unit);
-        Trial {
+        let clients = load.clients(len / unit * unit);
+        Ok(Trial {
             depth: load.depth(),
             duration_max: self.time,
-            ..Trial::new(self.kind, ClientSpec::Own(clients), access)
-        }
+            ..Trial::new(self.kind, ClientSpec::Own(clients), opened.facts.access)
+        })
     }
 
     /// Make what the load runs on, and run it.
     fn run(
         &self,
-        load: &dyn ClientLoad,
+        trial: &Trial,
         opened: &mut OpenedBench,
         stop: &Stop,
     ) -> Result<Outcome, BenchError> {
-        let (bench, facts) = (&mut opened.bench, &opened.facts);
-        let mut size = Bytes(self.len);
-        if facts.makes_files {
-            let made = fill_test_file(bench, size, facts.access, None, stop, &mut |_, _| {});
-            size = made?.size;
+        let (bench, access) = (&mut opened.bench, opened.facts.access);
+        let size = Bytes(self.len);
+        if opened.facts.makes_files {
+            fill_test_file(bench, size, access, None, stop, &mut |_, _| {})?;
+        } else if !matches!(bench, Bench::Simulated(_)) {
+            write_over(&mut *bench.laboratory_that_leaves(), size, access, stop)?;
         }
-        if let Bench::Real(real) = bench {
-            if !facts.makes_files {
-                size = write_over(&mut ***real, size, facts.access, stop)?;
-            }
-            real.settle_main()?;
-        }
-        let trial = self.trial(load, size, facts.access);
-        let measured = bench
-            .laboratory()
-            .measure(&trial, &mut |_| stop.is_raised().is_none());
+        bench.settle()?;
+        let mut laboratory = bench.laboratory_of_each();
+        let measured = laboratory.measure(trial, &mut |_| stop.is_raised().is_none());
         let outcome = measured.map_err(|error| stopped(stop).unwrap_or(error.into()))?;
         match outcome.failure {
             None if stop.is_raised().is_none() => Ok(outcome),
@@ -202,7 +201,13 @@ impl<T: ClientLoad> Measuring for T {
         self.check(place)?;
         let rules = self.rules();
         let mut opened = open_bench(&rules.request(place))?;
-        let found = match rules.run(self, &mut opened, stop) {
+        let trial = match rules.trial(self, &opened) {
+            Ok(trial) => trial,
+            Err(error) => return Err(opened.bench.abandon(error).into()),
+        };
+        let listed = std::slice::from_ref(&trial);
+        opened.bench.serve_listed(listed, stop)?;
+        let found = match rules.run(&trial, &mut opened, stop) {
             Ok(outcome) => outcome.measurement,
             Err(error) => return Err(opened.bench.abandon(error).into()),
         };

@@ -78,6 +78,7 @@ pub(super) const fn not_used(what: &'static str) -> Targets {
         directory: TargetUse::Elsewhere(what),
         named: TargetUse::Elsewhere(what),
         model: TargetUse::Refused(NO_NETWORK),
+        on_hosts: false,
     }
 }
 

@@ -11,6 +11,7 @@ use super::targets::WritePermission;
 use super::{Stop, kind_named};
 use host::inspect::inspect;
 use lab::bench::{BenchError, directory_owner};
+use lab::hosts::Ranks;
 
 /// Where one replicate is measured.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct ReplicateContext {
     pub permission: WritePermission,
     /// What a command that is measured finds in its environment besides this program's.
     pub variables: Vec<(String, String)>,
+    /// The hosts that measure together, where there are several.
+    pub ranks: Option<Ranks>,
 }
 
 /// Why there are no readings.
@@ -103,6 +106,7 @@ impl ReplicateContext {
             reserve: None,
             permission: WritePermission::default(),
             variables: Vec::new(),
+            ranks: None,
         }
     }
 

@@ -20,6 +20,8 @@ pub struct Targets {
     /// A file or a block device that the user names.
     pub named: TargetUse,
     pub model: TargetUse,
+    /// Whether several hosts measure together, each in a place of its own.
+    pub on_hosts: bool,
 }
 
 /// What a kind does with a target.
@@ -73,6 +75,16 @@ impl Targets {
             directory: TargetUse::OwnFiles,
             named,
             model: TargetUse::OwnFiles,
+            on_hosts: false,
+        }
+    }
+
+    /// The same, which several hosts measure together.
+    #[must_use]
+    pub const fn on_hosts(self) -> Self {
+        Self {
+            on_hosts: true,
+            ..self
         }
     }
 
@@ -83,6 +95,7 @@ impl Targets {
             directory: TargetUse::OwnFiles,
             named: TargetUse::Refused(named),
             model: TargetUse::Refused(model),
+            on_hosts: false,
         }
     }
 

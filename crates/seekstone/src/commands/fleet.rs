@@ -230,7 +230,9 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
         Command::Measure(MeasureCommand::Compare(args)) if names_runs(args) => {
             ("compare of runs", "it reads the archive of this host")
         }
-        Command::Measure(MeasureCommand::Kind(args)) => (args.kind.name, each_its_own),
+        Command::Measure(MeasureCommand::Kind(args)) if !args.kind.targets.on_hosts => {
+            (args.kind.name, each_its_own)
+        }
         Command::Runs(args) => match &args.command {
             RunsCommand::Repeat(_) => ("runs repeat", again),
             RunsCommand::Resume(args) if !args.list => ("runs resume", again),
@@ -240,7 +242,9 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn refuse_model(target: &TargetName) -> Result<(), UsageError> {
+/// # Errors
+/// When the target is none of the hosts' storage.
+pub fn refuse_model(target: &TargetName) -> Result<(), UsageError> {
     if target.is_path() {
         return Ok(());
     }

@@ -10,7 +10,9 @@ use toml::{Table, Value};
 use crate::args::{KindArgs, RankSharing, is_list};
 use crate::commands::measures::Everything;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::study::{StudyFile, StudyInvocation, beginning};
+use crate::commands::study::{
+    ONE_HOST_RESTARTS, ONE_HOST_RESUMES, StudyFile, StudyInvocation, beginning,
+};
 use crate::exit::UsageError;
 
 /// Rounds at most, where a precision is wanted.
@@ -24,7 +26,9 @@ impl MeasuringCommand for KindArgs {
             RankSharing { shared: false },
         )
         .looks_later()
-        .for_hosts(false)
+        .for_hosts(self.kind.targets.on_hosts)
+        .alone(self.rules.resume, ONE_HOST_RESUMES)
+        .alone(self.rules.restart, ONE_HOST_RESTARTS)
     }
 
     fn study(&self, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'_>> {

@@ -1,7 +1,7 @@
 //! Commands as measurements of a study: every option is a setting, every column a reading. On
 //! several hosts each of them is one run of all.
 
-use kinds::measure::{MeasureError, Measured, ReplicateContext, Stop, kind_named};
+use kinds::measure::{KINDS, MeasureError, Measured, ReplicateContext, Stop, kind_named};
 use lab::bench::{BenchError, inspected};
 use lab::hosts::Ranks;
 use lab::simulated::describe_model;
@@ -113,7 +113,7 @@ impl Measures for Everything {
         place: &ReplicateContext,
     ) -> Result<(), MeasureError> {
         if command(kind).is_none() {
-            self.refuse_hosts(kind)?;
+            self.refuse_hosts(kind, &place.target)?;
             return OwnMeasurements.check_at(kind, given, place);
         }
         let (mut command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
@@ -155,13 +155,21 @@ impl Measures for Everything {
         place: &ReplicateContext,
         stop: &Stop,
     ) -> Result<Measured, MeasureError> {
-        if command(kind).is_none() {
-            return OwnMeasurements.measure(kind, given, place, stop);
-        }
-        let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
+        let own = if command(kind).is_none() {
+            OwnMeasurements.measure(kind, given, place, stop)
+        } else {
+            let (mut command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
+            match &self.ranks {
+                None => measured(command.ready(setup), stop),
+                Some(ranks) => {
+                    command.common_mut().ranks = Some(ranks.clone());
+                    measured(fleet::agreed(ranks, command.ready(setup)), stop)
+                }
+            }
+        };
         match &self.ranks {
-            None => measured(command.ready(setup), stop),
-            Some(ranks) => measured_by_all(ranks, command, setup, stop),
+            None => own,
+            Some(ranks) => measured_by_all(ranks, own),
         }
     }
 
@@ -174,15 +182,21 @@ impl Measures for Everything {
 }
 
 impl Everything {
-    /// Measurements that are no commands know nothing of other hosts.
-    fn refuse_hosts(&self, kind: &str) -> Result<(), MeasureError> {
-        match self.ranks {
-            None => Ok(()),
-            Some(_) => Err(MeasureError::Usage(format!(
-                "{kind} measures on one host: on several use {}",
-                commands().join(", ")
-            ))),
+    /// Most measurements that are no commands know nothing of other hosts.
+    fn refuse_hosts(&self, kind: &str, target: &TargetName) -> Result<(), MeasureError> {
+        if self.ranks.is_none() {
+            return Ok(());
         }
+        if kind_named(kind).is_some_and(|it| it.targets.on_hosts) {
+            return fleet::refuse_model(target).map_err(|it| MeasureError::Usage(it.0));
+        }
+        let kinds = KINDS.iter().filter(|it| it.targets.on_hosts);
+        let kinds = kinds.map(|it| it.name.to_owned());
+        let able: Vec<String> = commands().into_iter().chain(kinds).collect();
+        Err(MeasureError::Usage(format!(
+            "{kind} measures on one host: on several use {}",
+            able.join(", ")
+        )))
     }
 }
 
@@ -214,15 +228,11 @@ fn measured(ready: anyhow::Result<Ready<'_>>, stop: &Stop) -> Result<Measured, M
     }
 }
 
-/// The same as one run of all hosts, whose figures rank 0 tells the others.
+/// What all hosts measured as one, whose figures rank 0 tells the others.
 fn measured_by_all(
     ranks: &Ranks,
-    mut command: MeasureCommand,
-    setup: Setup,
-    stop: &Stop,
+    own: Result<Measured, MeasureError>,
 ) -> Result<Measured, MeasureError> {
-    command.common_mut().ranks = Some(ranks.clone());
-    let own = measured(fleet::agreed(ranks, command.ready(setup)), stop);
     if !ranks.leads() && ranks.is_broken() {
         return own;
     }

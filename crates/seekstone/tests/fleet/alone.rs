@@ -16,7 +16,7 @@ fn commands_of_one_host_say_why_and_touch_nothing() {
         (&["diskmbps"], one_system),
         (&["diskrand"], one_system),
         (&["transact"], one_system),
-        (&["wal", "target"], each),
+        (&["cache", "target"], each),
         (&["streams", "target"], each),
         (
             &["verify", "target"],

@@ -124,6 +124,43 @@ fn a_study_of_three_ranks_is_one_run() {
     assert_eq!(levels, ["3", "3", "6", "6"]);
 }
 
+/// Each rank has a log of its own; the figures are those of both.
+#[test]
+fn a_log_on_two_ranks_is_two_logs() {
+    let Some(scratch) = with_targets("a_log_on_two_ranks_is_two_logs", &OPEN_MPI) else {
+        return;
+    };
+    let args = "wal one --size 4MiB --time 200ms --writers 3 --repeat 2 --reserve 0 --seed 5 \
+                --quiet --no-save --json run.json";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let ended = finish(ranks(&scratch, &OPEN_MPI, 2, &args));
+    assert!(ended.error().is_empty(), "{ended:?}");
+    assert_clean(&scratch);
+    let run = json(&scratch.path("run.json"));
+    assert_eq!(run["status"]["state"], "complete", "{run}");
+    let warnings = run["warnings"].to_string();
+    assert!(
+        warnings.contains("each replicate is one run of all ranks"),
+        "{warnings}"
+    );
+    let replicates = run["tables"][0]["rows"][0]["replicates"].as_array();
+    let replicates = replicates.expect("replicates");
+    assert_eq!(replicates.len(), 2, "{run}");
+    for replicate in replicates {
+        let readings = replicate["readings"].as_array().expect("readings");
+        let of = |name: &str| {
+            let mut found = readings.iter().filter(|it| it[0] == name);
+            found
+                .next()
+                .and_then(|it| it[2].as_f64())
+                .expect("a figure")
+        };
+        // Each of six sessions waits for its record: their number is rate times latency.
+        let sessions = of("commits") * of("latency");
+        assert!((4.0..8.0).contains(&sessions), "{sessions}: {readings:?}");
+    }
+}
+
 #[test]
 fn what_ranks_cannot_compare_is_one_sentence() {
     let test = "what_ranks_cannot_compare_is_one_sentence";

@@ -372,6 +372,7 @@ fn of_study<'a>(kind: &'a Kind, ability: &str) -> Ability<'a> {
         "model" => on(kind.targets.model),
         "directory" => on(kind.targets.directory),
         "file or device" => on(kind.targets.named),
+        "several hosts" if kind.targets.on_hosts => can(move || hosts(name, None)),
         "several hosts" => {
             let why = "it repeats whole measurements, each of one host";
             cannot(why, move || {

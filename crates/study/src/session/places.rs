@@ -76,6 +76,7 @@ impl StudySession<'_> {
             reserve: self.request.reserve,
             permission: self.request.permission.clone(),
             variables: Vec::new(),
+            ranks: self.request.ranks.clone(),
         }
     }
 

@@ -92,7 +92,7 @@ pub const KIND: Kind = Kind {
         MESSAGES_READ,
         MESSAGE_READ,
     ],
-    targets: Targets::and(TargetUse::Overwritten),
+    targets: Targets::and(TargetUse::Overwritten).on_hosts(),
     in_place: None,
     is_command: true,
     make: |settings| made(Mail::from_settings(settings)),

@@ -78,7 +78,7 @@ pub const KIND: Kind = Kind {
         RECORDS_PER_APPEND,
         DEVICE_BYTES_PER_BYTE,
     ],
-    targets: Targets::and(TargetUse::Overwritten),
+    targets: Targets::and(TargetUse::Overwritten).on_hosts(),
     in_place: None,
     is_command: true,
     make: |settings| made(Wal::from_settings(settings)),
