@@ -7,7 +7,7 @@ use procedure::{
 use results::{Run, Setup, Status};
 use units::{Bytes, Duration};
 
-use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
+use crate::session::{self, HostReach, MeasurementPlan, Session};
 use crate::single_load::resolve_levels;
 use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
@@ -163,15 +163,8 @@ impl CheckUpRequest {
             (None, true) => HostReach::Shared,
             (None, false) => HostReach::Each,
         };
-        let (done, spent) = (procedure.progress(), session.elapsed());
-        let mut outcome = session.measure(trial, &trial.title, reach, |glimpse| {
-            let elapsed = spent + glimpse.elapsed;
-            TrialProgress {
-                done,
-                elapsed,
-                left: self.budget.saturating_sub(elapsed),
-            }
-        })?;
+        let done = procedure.progress();
+        let mut outcome = session.measure_among(trial, reach, done, self.budget)?;
         outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
         Ok(outcome)
     }

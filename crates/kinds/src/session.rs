@@ -27,8 +27,10 @@ pub(crate) trait MeasurementSession: Sized {
     /// The present instant on the clock of what is measured.
     fn now(&mut self) -> Instant;
 
-    /// What it is about to do.
-    fn plan(&self) -> RunPlan;
+    /// What it is about to do; nothing where that is not said.
+    fn plan(&self) -> RunPlan {
+        RunPlan::default()
+    }
 
     /// Show a stage.
     fn show(&mut self, stage: &Stage<'_>);
@@ -465,6 +467,43 @@ impl<'a> Session<'a> {
             interrupt.is_raised().is_none()
         });
         measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))
+    }
+
+    /// One trial that is all there is to do, for as long as it may take.
+    ///
+    /// # Errors
+    /// Those of [`Session::measure`].
+    pub fn measure_alone(&mut self, trial: &Trial) -> Result<Outcome, BenchError> {
+        let spent = self.spent;
+        self.measure(trial, &trial.title, HostReach::Shared, |glimpse| {
+            TrialProgress {
+                done: glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64(),
+                elapsed: spent + glimpse.elapsed,
+                left: trial.duration_max.saturating_sub(glimpse.elapsed),
+            }
+        })
+    }
+
+    /// One trial of many, which take `time` at most; a share of that was `done` before.
+    ///
+    /// # Errors
+    /// Those of [`Session::measure`].
+    pub fn measure_among(
+        &mut self,
+        trial: &Trial,
+        reach: HostReach,
+        done: f64,
+        time: Duration,
+    ) -> Result<Outcome, BenchError> {
+        let spent = self.spent;
+        self.measure(trial, &trial.title, reach, |glimpse| {
+            let elapsed = spent + glimpse.elapsed;
+            TrialProgress {
+                done,
+                elapsed,
+                left: time.saturating_sub(elapsed),
+            }
+        })
     }
 
     /// Take the steps of a plan until it has enough; `measure` does what belongs to the time of one.

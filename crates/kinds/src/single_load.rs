@@ -7,19 +7,18 @@ use procedure::{
     CurveOptions, LoadCurve, MAIN_DIRECT, OfferedFigures, OfferedRow, PointPlan, Requirement,
     Trial, rated_name,
 };
-use results::{Access, Curve, Measurement, Run, Setup, Status, Warning, WarningCode};
+use results::{Access, Curve, Law, Measurement, Run, Setup, Status, Warning, WarningCode};
 use stats::{Goal, Verdict};
 use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, FileSet, Gap, GapShape, MixSpec, Pacing};
 
 use crate::check_up::rates;
 use crate::depth::{closed_depth, open_depth};
-use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
+use crate::session::{self, HostReach, MeasurementPlan, Session};
 use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, open_bench, open_null};
 use lab::hosts::Ranks;
-use lab::laboratory::{Glimpse, Outcome};
 use lab::simulated::law;
 use lab::storage::wrong_data;
 use lab::test_file::{SIZE_DEFAULT, stopped};
@@ -300,12 +299,13 @@ impl LoadPlan<'_> {
         }
         let follower = self.request.follower.clone();
         session.bench.laboratory().follow(follower);
-        let measured = measure(session, &trial, 0.0);
+        let measured = session.measure_alone(&trial);
         session.bench.laboratory().follow(None);
         let mut outcome = measured?;
         outcome.measurement.series = outcome.series.take();
         outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
         let doubt = too_short(&outcome.measurement);
+        outcome.measurement.law = law_of(session, &trial);
         outcome.measurement.warnings.extend(doubt);
         session.measurements.push(outcome.measurement);
         let rows = session.bench.take_rows();
@@ -328,11 +328,12 @@ impl LoadPlan<'_> {
             trial.name = rated_name(&own.name, rate);
             trial.title = format!("{}, {}/s offered", self.request.subject, format_count(rate));
             trial.salt = salt;
-            let outcome = measure(session, &trial, 0.0)?;
+            let outcome = session.measure_alone(&trial)?;
             session.measurements.push(Measurement {
                 is_for_goal: true,
                 ..outcome.measurement
             });
+                law: law_of(session, &trial),
             session.go_on(&trial, outcome.failure)?;
         }
         Ok(())
@@ -351,11 +352,14 @@ impl LoadPlan<'_> {
         let mut procedure = LoadCurve::new(CurveOptions {
             budget: options.budget.map(|it| it.saturating_sub(session.spent)),
             ..options
+        let time = options.budget.unwrap_or(Duration(u64::MAX));
         });
         let mut hosts = HostsAtPeak::default();
         let measured = session.follow(&mut procedure, |session, procedure, plan| {
             let trial = self.trial_of_point(session, plan);
-            let outcome = measure(session, &trial, procedure.progress())?;
+            let done = procedure.progress();
+            let mut outcome = session.measure_among(&trial, HostReach::Shared, done, time)?;
+            outcome.measurement.law = law_of(session, &trial);
             hosts.see(&outcome.measurement, session.bench.take_rows());
             Ok((trial, outcome))
         });
@@ -395,22 +399,11 @@ impl LoadPlan<'_> {
     }
 }
 
-fn measure(session: &mut Session<'_>, trial: &Trial, done: f64) -> Result<Outcome, BenchError> {
-    let spent = session.spent;
-    let mut outcome = session.measure(trial, &trial.title, HostReach::Shared, |glimpse| {
-        progress_in(trial, done, spent, glimpse)
-    })?;
-    if let (Bench::Simulated(model), ClientSpec::Mix(spec)) = (&session.bench, &trial.spec) {
-        outcome.measurement.law = law(model.spec(), spec, trial.clients);
-    }
-    Ok(outcome)
-}
-
-fn progress_in(trial: &Trial, done: f64, spent: Duration, glimpse: &Glimpse) -> TrialProgress {
-    TrialProgress {
-        done: done.max(glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()),
-        elapsed: spent + glimpse.elapsed,
-        left: trial.duration_max.saturating_sub(glimpse.elapsed),
+/// What a model's law says of a trial.
+fn law_of(session: &Session<'_>, trial: &Trial) -> Option<Law> {
+    match (&session.bench, &trial.spec) {
+        (Bench::Simulated(model), ClientSpec::Mix(spec)) => law(model.spec(), spec, trial.clients),
+        _ => None,
     }
 }
 

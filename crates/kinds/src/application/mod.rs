@@ -5,6 +5,7 @@ mod clients;
 
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest, open_bench};
+use lab::laboratory::Outcome;
 use procedure::{
     ApplicationProfile, OfferedFigures, OfferedRow, ProfileStep, Requirement, Trial, applications,
 };
@@ -12,7 +13,7 @@ use results::{Access, Run, Warning, WarningCode};
 use stats::{Aim, Goal};
 use units::{Bytes, Duration};
 
-use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
+use crate::session::{self, HostReach, MeasurementPlan, Session};
 use crate::stage::{RunPlan, Show};
 use clients::{StepPlace, clients_in, clients_of, is_cached};
 
@@ -111,7 +112,10 @@ impl MeasurementPlan for ApplicationPlan<'_> {
             let place = StepPlace::of(session, self.request.cores);
             let trial = trial(profile, step, &place, (number, time))?;
             let clients = clients_in(&step.load, self.request.cores);
-            measure(session, (&trial, clients), number as f64 / count as f64)?;
+            let done = number as f64 / count as f64;
+            let outcome =
+                session.measure_among(&trial, HostReach::Each, done, self.request.budget)?;
+            keep(session, &trial, clients, outcome)?;
         }
         Ok(())
     }
@@ -156,19 +160,13 @@ fn aim(profile: &ApplicationProfile, step: &ProfileStep) -> Aim {
         .map_or(Aim::TimeAndLoad, Aim::Percentile)
 }
 
-fn measure(
+/// Keep what a step of an application gave, which has so many clients.
+fn keep(
     session: &mut Session<'_>,
-    (trial, clients): (&Trial, u32),
-    done: f64,
+    trial: &Trial,
+    clients: u32,
+    outcome: Outcome,
 ) -> Result<(), BenchError> {
-    let spent = session.spent;
-    let outcome = session.measure(trial, &trial.title, HostReach::Each, |glimpse| {
-        TrialProgress {
-            done,
-            elapsed: spent + glimpse.elapsed,
-            left: trial.duration_max.saturating_sub(glimpse.elapsed),
-        }
-    })?;
     session.spent += outcome.elapsed;
     let mut measurement = outcome.measurement;
     measurement.intervals = outcome.intervals;

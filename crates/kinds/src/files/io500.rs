@@ -35,7 +35,7 @@ use workload::{BandwidthPhase, DirectoryUse, MetadataPhase, TransferOrder};
 use super::run::{FileWork, FilesRequest, FilesSession, MemoryDisk};
 use super::subject::{TestedFileSystem, with_left};
 use crate::session::{self, MeasurementSession};
-use crate::stage::{RunPlan, Show, Stage};
+use crate::stage::{Show, Stage};
 
 /// Shares of the free space, and of the free names, that parts with large and with small files may
 /// use.
@@ -274,10 +274,6 @@ impl MeasurementSession for Io500Session<'_> {
     }
 
     /// All of its phases take as long as their work does.
-    fn plan(&self) -> RunPlan {
-        RunPlan::default()
-    }
-
     fn show(&mut self, stage: &Stage<'_>) {
         (self.show)(stage);
     }

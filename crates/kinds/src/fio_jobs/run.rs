@@ -26,7 +26,7 @@ use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
 use super::reporting::{Look, PhaseReporter, Reporting};
 use crate::session::{self, MeasurementSession};
 use crate::single_load::TRIAL;
-use crate::stage::{RunPlan, Show, Stage};
+use crate::stage::{Show, Stage};
 
 /// A job without a runtime ends by what it does; it is given up after this long.
 const ENDLESS: Duration = Duration::from_secs(30 * 86_400);
@@ -144,11 +144,6 @@ impl MeasurementSession for JobsSession<'_, '_> {
 
     fn now(&mut self) -> Instant {
         self.opened.bench.laboratory().now()
-    }
-
-    fn plan(&self) -> RunPlan {
-        // What is printed is fio's own.
-        RunPlan::default()
     }
 
     fn show(&mut self, stage: &Stage<'_>) {

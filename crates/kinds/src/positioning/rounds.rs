@@ -8,7 +8,7 @@ use super::filled::FilledModel;
 use super::kp3;
 use super::tables::tables;
 use crate::session::{self, MeasurementSession};
-use crate::stage::{RunPlan, Show, Stage};
+use crate::stage::{Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
 use lab::cells::Cells;
@@ -108,10 +108,6 @@ impl MeasurementSession for PositioningSession<'_> {
 
     fn now(&mut self) -> Instant {
         Instant::START + self.spent
-    }
-
-    fn plan(&self) -> RunPlan {
-        RunPlan::default()
     }
 
     fn show(&mut self, stage: &Stage<'_>) {

@@ -12,7 +12,7 @@ use workload::{ClientSpec, LoadFactor, TargetId, UserProfile, UsersSpec};
 use super::plan::few_ios;
 use super::start::StartAt;
 use crate::depth::DEPTH_MAX;
-use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
+use crate::session::{self, MeasurementPlan, Session};
 use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError};
@@ -383,14 +383,8 @@ impl UsersPlan<'_> {
 }
 
 pub(super) fn measure(session: &mut Session<'_>, trial: &Trial) -> Result<Outcome, BenchError> {
-    let (spent, begun) = (session.spent, session.now());
-    let outcome = session.measure(trial, &trial.title, HostReach::Shared, |glimpse| {
-        TrialProgress {
-            done: glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64(),
-            elapsed: spent + glimpse.elapsed,
-            left: trial.duration_max.saturating_sub(glimpse.elapsed),
-        }
-    })?;
+    let begun = session.now();
+    let outcome = session.measure_alone(trial)?;
     // With what was outstanding at its end.
     let took = session.now().since(begun);
     session.spent += took;
