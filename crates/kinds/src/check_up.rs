@@ -92,7 +92,7 @@ impl MeasurementPlan for CheckUpPlan<'_> {
         let phases = self.procedure.planned().into_iter();
         RunPlan {
             phases: phases.map(|(name, time)| (name, Some(time))).collect(),
-            budget: Some(self.request.budget),
+            budget: None,
         }
     }
 

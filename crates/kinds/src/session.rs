@@ -354,10 +354,10 @@ impl<'a> Session<'a> {
         let spent = share
             .filter(|_| filling.is_some())
             .unwrap_or(Duration::ZERO);
-        let time = time.map(|time| time.saturating_sub(spent));
+        let rest = time.map(|time| time.saturating_sub(spent));
         RunPlan {
-            phases: filling.into_iter().chain([(name, time)]).collect(),
-            budget: None,
+            phases: filling.into_iter().chain([(name, rest)]).collect(),
+            budget: budget.and(time),
         }
     }
 

@@ -218,7 +218,10 @@ impl MeasurementPlan for LoadPlan<'_> {
         };
         let mut plan = session.filled_plan(self.request.budget(), ("measure", time));
         let verified = self.request.bench.storage.verify_unit;
-        plan.phases.extend(verified.map(|_| ("verify", None)));
+        if verified.is_some() {
+            plan.phases.push(("verify", None));
+            plan.budget = None;
+        }
         plan
     }
 
@@ -302,10 +305,10 @@ impl LoadPlan<'_> {
         let measured = session.measure_alone(&trial);
         session.bench.laboratory().follow(None);
         let mut outcome = measured?;
+        outcome.measurement.law = law_of(session, &trial);
         outcome.measurement.series = outcome.series.take();
         outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
         let doubt = too_short(&outcome.measurement);
-        outcome.measurement.law = law_of(session, &trial);
         outcome.measurement.warnings.extend(doubt);
         session.measurements.push(outcome.measurement);
         let rows = session.bench.take_rows();
@@ -330,10 +333,10 @@ impl LoadPlan<'_> {
             trial.salt = salt;
             let outcome = session.measure_alone(&trial)?;
             session.measurements.push(Measurement {
+                law: law_of(session, &trial),
                 is_for_goal: true,
                 ..outcome.measurement
             });
-                law: law_of(session, &trial),
             session.go_on(&trial, outcome.failure)?;
         }
         Ok(())
@@ -349,10 +352,10 @@ impl LoadPlan<'_> {
         session: &mut Session<'_>,
         options: CurveOptions,
     ) -> Result<(), BenchError> {
+        let time = options.budget.unwrap_or(Duration(u64::MAX));
         let mut procedure = LoadCurve::new(CurveOptions {
             budget: options.budget.map(|it| it.saturating_sub(session.spent)),
             ..options
-        let time = options.budget.unwrap_or(Duration(u64::MAX));
         });
         let mut hosts = HostsAtPeak::default();
         let measured = session.follow(&mut procedure, |session, procedure, plan| {

@@ -8,7 +8,8 @@ use units::Duration;
 pub(crate) struct RunPlan {
     /// Each with its time; none where it takes as long as its work does.
     pub phases: Vec<(&'static str, Option<Duration>)>,
-    /// Time for all of it; the sum of the phases when absent.
+    /// The most time that all of it takes, where it ends as soon as it knows enough; the sum of
+    /// the phases when absent.
     pub budget: Option<Duration>,
 }
 
@@ -27,9 +28,12 @@ impl RunPlan {
         let each = each.collect::<Vec<_>>().join(", ");
         let mut times = self.phases.iter().map(|(_, time)| *time);
         let sum = times.try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
-        let about = self.budget.or(sum);
-        let about = about.map_or_else(String::new, |about| format!(" (about {about} in all)"));
-        Some(format!("Plan: {each}{about}"))
+        let all = match (self.budget, sum) {
+            (Some(most), _) => format!(" (at most {most} in all)"),
+            (None, Some(sum)) => format!(" (about {sum} in all)"),
+            (None, None) => String::new(),
+        };
+        Some(format!("Plan: {each}{all}"))
     }
 }
 
@@ -96,7 +100,7 @@ mod tests {
             None,
             Some("Plan: fill 24.0 s, verify"),
         );
-        let whole = "Plan: fill 24.0 s, verify (about 30.0 s in all)";
+        let whole = "Plan: fill 24.0 s, verify (at most 30.0 s in all)";
         check(&[fill, ("verify", None)], seconds(30), Some(whole));
         check(&[fill], None, None);
         check(&[("warm-up", None), ("rounds", None)], None, None);

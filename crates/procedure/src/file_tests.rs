@@ -16,7 +16,7 @@ use results::{FileState, FileSystemRole};
 use units::Duration;
 use workload::{BandwidthPhase, DecusGroup, DecusTest, MetadataPhase, MetadataSpec, Spacing};
 
-use crate::rounds::{self, RoundsRule};
+use crate::rounds::{self, RoundsRule, fits_another};
 use crate::transfer::PassCount;
 
 pub use sums::{FilePlayed, file_test, files_findings, growth, over_memory, time_alike};
@@ -218,6 +218,8 @@ pub struct FilesProcedure {
     stream: Stream,
     rounds: u32,
     visits: VecDeque<Visit>,
+    /// Visits that were begun.
+    visited: u32,
     steps: VecDeque<FileStep>,
 }
 
@@ -251,6 +253,7 @@ impl FilesProcedure {
             stream,
             rounds: 0,
             visits: VecDeque::new(),
+            visited: 0,
             steps: VecDeque::new(),
         }
     }
@@ -264,17 +267,18 @@ impl FilesProcedure {
     /// What to do next, `spent` after the start; `None` when every test is known well enough, or
     /// the time is over and each has two passes in its figures.
     pub fn next_step(&mut self, spent: Duration) -> Option<FileStep> {
-        let is_over = spent.as_nanos() >= self.plan.rule.budget.as_nanos();
         loop {
             if let Some(step) = self.steps.pop_front() {
                 return Some(step);
             }
+            let is_over = !fits_another(self.plan.rule.budget, self.visited, spent);
             if self.visits.is_empty() {
                 self.begin_round(is_over);
             }
             let visit = self.visits.pop_front()?;
             let is_wanted = |cell: &FileCell| self.is_wanted(cell, is_over);
             if visit.iter().any(is_wanted) {
+                self.visited += 1;
                 self.steps = self.steps_of(&visit, is_over).into();
             }
         }

@@ -65,14 +65,14 @@ impl FilesSession<'_> {
 
     /// Why it took longer than it was to, where it did: rounds are whole.
     fn overrun(&self) -> String {
-        let (elapsed, budget) = (self.elapsed(), self.request.rule.budget);
-        let is_long = elapsed.as_nanos() > budget.as_nanos() + budget.as_nanos() / 2;
-        match is_long && self.request.rule.rounds.is_none() {
-            true => format!(
+        let (elapsed, is_fixed) = (self.elapsed(), self.request.rule.rounds.is_some());
+        let budget = self.request.budget().filter(|_| !is_fixed);
+        let budget = budget.filter(|&budget| elapsed > budget + budget / 2);
+        budget.map_or_else(String::new, |budget| {
+            format!(
                 " Rounds are whole, and took {elapsed} in all where --budget is {budget}: fewer \
                  --files, or --tests, make them shorter."
-            ),
-            false => String::new(),
-        }
+            )
+        })
     }
 }

@@ -170,6 +170,13 @@ impl FilesRequest {
         self.share().count(self.clients)
     }
 
+    /// Time for all of it, by the clock of the target; none on a model unless it was given: time
+    /// costs nothing there.
+    pub(super) fn budget(&self) -> Option<Duration> {
+        let is_counted = !self.target.is_model() || self.setup.is_given("budget");
+        is_counted.then_some(self.rule.budget)
+    }
+
     fn plan(&self, subjects: &[TestedFileSystem], states: Vec<FileState>) -> FilesPlan {
         let (items, scales) = match &self.work {
             FileWork::Decus {
@@ -190,7 +197,10 @@ impl FilesRequest {
                 Some(_) => DeviceRead::Named,
                 None => DeviceRead::OwnFile,
             },
-            rule: self.rule,
+            rule: RoundsRule {
+                budget: self.budget().unwrap_or(Duration(u64::MAX)),
+                ..self.rule
+            },
             order: match self.counts_first_pass {
                 true => RoundOrder::Paper,
                 false => subjects[0].order,
@@ -379,10 +389,10 @@ impl MeasurementSession for FilesSession<'_> {
     }
 
     fn plan(&self) -> RunPlan {
-        let rule = &self.request.rule;
+        let is_fixed = self.request.rule.rounds.is_some();
         RunPlan {
             phases: vec![("a warm-up of each test", None), ("passes", None)],
-            budget: Some(rule.budget).filter(|_| rule.rounds.is_none()),
+            budget: self.request.budget().filter(|_| !is_fixed),
         }
     }
 
@@ -465,11 +475,10 @@ impl<'a> FilesSession<'a> {
 
 impl FilesSession<'_> {
     fn run(&mut self) -> Result<(), BenchError> {
-        let spent = |session: &Self| session.replayed + session.clock.now().since(Instant::START);
         loop {
             let spent = match &self.peers {
-                Some(peers) => peers.agree_on_time(spent(self))?,
-                None => spent(self),
+                Some(peers) => peers.agree_on_time(self.elapsed())?,
+                None => self.elapsed(),
             };
             self.refuse_short_time(spent)?;
             let Some(step) = self.procedure.next_step(spent) else {
@@ -507,12 +516,12 @@ impl FilesSession<'_> {
     }
 
     fn report(&mut self, elapsed: Duration) {
-        let budget = self.request.rule.budget;
+        let budget = self.request.budget();
         (self.show)(&Stage {
             title: &format!("round {} of the tests", self.procedure.rounds()),
             done: self.procedure.share_done(),
             elapsed,
-            left: Some(budget.saturating_sub(elapsed)),
+            left: budget.map(|it| it.saturating_sub(elapsed)),
             ..Stage::default()
         });
     }

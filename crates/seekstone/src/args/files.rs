@@ -147,7 +147,7 @@ pub struct FilesArgs {
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
     /// Time limit. A run that needs more for two passes of each test ends as soon as that shows.
-    /// The default is exceeded instead.
+    /// The default is exceeded instead, and does not limit a model.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// What to do when a call fails: a pass makes all of its calls, or there is none.

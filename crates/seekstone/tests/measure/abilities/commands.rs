@@ -192,7 +192,7 @@ pub const COMMANDS: [Commanded; 13] = [
         goal: Runs("files sim:rt11 --tests 1 --repeat 12 --goal elapsed<=1h"),
         resume: Runs("files sim:rt11 --tests 1,2"),
         partial: Runs("files sim:rt11 --tests 1,2"),
-        budget: Err("its budget counts the time of this machine, on a model, too"),
+        budget: Ok(("files sim:rt11 --tests 1,6", 400)),
         alone: None,
     },
     Commanded {
