@@ -7,11 +7,11 @@ use procedure::{
 use results::{Run, Setup, Status};
 use units::{Bytes, Duration};
 
-use crate::session::{self, HostReach, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Session};
 use crate::single_load::resolve_levels;
 use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
-use lab::bench::{BenchError, BenchRequest, open_check_up};
+use lab::bench::{BenchError, BenchRequest, HostReach, open_check_up};
 use lab::laboratory::Outcome;
 
 /// What a check-up is asked for, as resolved from the command line.

@@ -10,11 +10,11 @@ use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
-use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
+use crate::session::{self, MeasurementPlan, Session, TrialProgress};
 use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
 use host::limits::check_budget;
-use lab::bench::{Bench, BenchError, BenchRequest};
+use lab::bench::{Bench, BenchError, BenchRequest, HostReach};
 use lab::laboratory::{LaboratoryError, Outcome};
 use lab::simulated::turn_of_disk;
 use lab::test_file::whole_size;

@@ -4,8 +4,8 @@
 
 use host::environment;
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench};
-use lab::laboratory::{Glimpse, Laboratory, Outcome};
+use lab::bench::{Bench, BenchError, BenchRequest, HostReach, OpenedBench};
+use lab::laboratory::{Glimpse, Outcome};
 use lab::test_file::{FillBudget, SIZE_DEFAULT, fill_test_file, stop_of, stopped};
 use procedure::{CheckUpFacts, Plan, Trial, TrialError};
 use results::{Caution, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode};
@@ -144,19 +144,6 @@ pub(crate) struct Session<'a> {
     pub measurements: Vec<Measurement>,
     pub warnings: Vec<Warning>,
     cautions: Vec<Caution>,
-}
-
-/// Which of several hosts carry a trial out, and what it leaves behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HostReach {
-    /// All of them share its clients.
-    Shared,
-    /// The same, and the kind keeps what it gives.
-    Unkept,
-    /// Each does all of it.
-    Each,
-    /// Each does all of it, and later trials read what it writes.
-    Leaving,
 }
 
 /// How far a run is while a trial goes on.
@@ -444,13 +431,7 @@ impl<'a> Session<'a> {
         progress: impl Fn(&Glimpse) -> TrialProgress,
     ) -> Result<Outcome, BenchError> {
         let (interrupt, show) = (self.interrupt, &mut self.show);
-        let mut laboratory: Box<dyn Laboratory + '_> = match reach {
-            HostReach::Shared => Box::new(self.bench.laboratory()),
-            HostReach::Unkept => Box::new(self.bench.laboratory_itself()),
-            HostReach::Each => self.bench.laboratory_of_each(),
-            HostReach::Leaving => self.bench.laboratory_that_leaves(),
-        };
-        let measured = laboratory.measure(trial, &mut |glimpse| {
+        let measured = self.bench.measure(trial, reach, &mut |glimpse| {
             let TrialProgress {
                 done,
                 elapsed,

@@ -14,10 +14,10 @@ use workload::{ClientSpec, FileSet, Gap, GapShape, MixSpec, Pacing};
 
 use crate::check_up::rates;
 use crate::depth::{closed_depth, open_depth};
-use crate::session::{self, HostReach, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Session};
 use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest, open_bench, open_null};
+use lab::bench::{Bench, BenchError, BenchRequest, HostReach, open_bench, open_null};
 use lab::hosts::Ranks;
 use lab::simulated::law;
 use lab::storage::wrong_data;

@@ -17,7 +17,7 @@ use results::{Access, Caution, Setup, TargetDescription, Warning};
 use units::{Bytes, Duration, TargetName, capitalised};
 use verify::Findings;
 
-pub use self::place::Bench;
+pub use self::place::{Bench, HostReach};
 use crate::cells::{Cells, Killed};
 use crate::hosts::{CommonTarget, Ranks, TargetReport};
 use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};

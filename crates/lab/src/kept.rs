@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 use workload::{ClientSpec, FileSet, TargetId};
 
+use crate::bench::HostReach;
 use crate::cells::{Cells, Killed};
 use crate::laboratory::{Laboratory, LaboratoryError, Outcome, Watch};
 
@@ -40,11 +41,6 @@ impl<L> Kept<L> {
     #[must_use]
     pub fn alone(self) -> L {
         self.laboratory
-    }
-
-    /// The laboratory for a trial that leaves something behind, or is followed.
-    pub const fn leaving(&mut self) -> RecordingLaboratory<'_, L> {
-        RecordingLaboratory(self)
     }
 }
 
@@ -88,6 +84,25 @@ impl<L: Laboratory> Kept<L> {
     }
 }
 
+impl<L: Laboratory + StatelessTrials> Kept<L> {
+    /// Carry a trial out, and keep it or not.
+    ///
+    /// # Errors
+    /// When it cannot be measured.
+    pub fn measure_as(
+        &mut self,
+        reach: HostReach,
+        trial: &Trial,
+        watch: Watch<'_>,
+    ) -> Result<Outcome, LaboratoryError> {
+        match reach {
+            HostReach::Shared | HostReach::Each => self.measure(trial, watch),
+            HostReach::Unkept => self.laboratory.measure(trial, watch),
+            HostReach::Leaving => self.measure_now(&name_of(trial, self.seed), trial, watch),
+        }
+    }
+}
+
 impl<L: Laboratory + StatelessTrials> Laboratory for Kept<L> {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         let of = name_of(trial, self.seed);
@@ -109,25 +124,6 @@ impl<L: Laboratory + StatelessTrials> Laboratory for Kept<L> {
 
     fn now(&self) -> Instant {
         self.laboratory.now() + self.skipped
-    }
-}
-
-/// A laboratory that measures what it is asked for, and keeps it.
-#[derive(Debug)]
-pub struct RecordingLaboratory<'a, L>(&'a mut Kept<L>);
-
-impl<L: Laboratory + StatelessTrials> Laboratory for RecordingLaboratory<'_, L> {
-    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        let of = name_of(trial, self.0.seed);
-        self.0.measure_now(&of, trial, watch)
-    }
-
-    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
-        self.0.follow(follower);
-    }
-
-    fn now(&self) -> Instant {
-        self.0.now()
     }
 }
 

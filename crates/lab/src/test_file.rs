@@ -5,8 +5,8 @@ use results::{Access, Measurement};
 use units::{Bytes, Duration, format_duration_ns};
 use workload::{ClientSpec, TargetId};
 
-use crate::bench::{Bench, BenchError};
-use crate::laboratory::{Glimpse, Laboratory, LaboratoryError};
+use crate::bench::{Bench, BenchError, HostReach};
+use crate::laboratory::{Glimpse, LaboratoryError};
 use host::interrupt::Interrupt;
 
 /// The test file that a directory gets when no size is given.
@@ -189,13 +189,13 @@ pub fn fill_test_file(
 /// # Errors
 /// When the storage fails, or somebody stopped it.
 pub fn write_over(
-    laboratory: &mut dyn Laboratory,
+    bench: &mut Bench,
     size: Bytes,
     access: Access,
     interrupt: &Interrupt,
 ) -> Result<Bytes, BenchError> {
     let trial = trial_of(size, access)?;
-    match write_all(laboratory, &trial, interrupt, &mut |_, _| {})? {
+    match write_all(bench, &trial, interrupt, &mut |_, _| {})? {
         (_, true) => whole_size(size),
         (_, false) => Err(stop_of(&trial.title, None, interrupt)),
     }
@@ -233,22 +233,17 @@ fn fill_one(
     if let ClientSpec::Mix(mix) = &mut trial.spec {
         mix.addresses.region.target = target;
     }
-    write_all(
-        &mut *bench.laboratory_that_leaves(),
-        &trial,
-        interrupt,
-        show,
-    )
+    write_all(bench, &trial, interrupt, show)
 }
 
 /// What a pass that writes gave, and whether it came to its end in its time.
 fn write_all(
-    laboratory: &mut dyn Laboratory,
+    bench: &mut Bench,
     trial: &Trial,
     interrupt: &Interrupt,
     show: &mut dyn FnMut(&str, &Glimpse),
 ) -> Result<(Measurement, bool), BenchError> {
-    let measured = laboratory.measure(trial, &mut |glimpse| {
+    let measured = bench.measure(trial, HostReach::Leaving, &mut |glimpse| {
         show(&trial.title, glimpse);
         interrupt.is_raised().is_none()
     });

@@ -4,7 +4,7 @@
 mod clients;
 
 use host::interrupt::Interrupt;
-use lab::bench::{BenchError, BenchRequest, open_bench};
+use lab::bench::{BenchError, BenchRequest, HostReach, open_bench};
 use lab::laboratory::Outcome;
 use procedure::{
     ApplicationProfile, OfferedFigures, OfferedRow, ProfileStep, Requirement, Trial, applications,
@@ -13,7 +13,7 @@ use results::{Access, Run, Warning, WarningCode};
 use stats::{Aim, Goal};
 use units::{Bytes, Duration};
 
-use crate::session::{self, HostReach, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Session};
 use crate::stage::{RunPlan, Show};
 use clients::{StepPlace, clients_in, clients_of, is_cached};
 

@@ -8,10 +8,12 @@ use drivers::{AccessMode, Caching, Target, TargetOptions, free_space};
 use fio::{Amount, Job};
 use host::inspect;
 use host::limits::{LimitError, check_budget};
-use lab::bench::{Bench, BenchError, OpenedBench, directory_owner, found, open_null, replayed};
+use lab::bench::{
+    Bench, BenchError, HostReach, OpenedBench, directory_owner, found, open_null, replayed,
+};
 use lab::cells::{Cells, Killed};
 use lab::kept::{Kept, OpenedTarget, ReplayLaboratory};
-use lab::laboratory::{Laboratory, LaboratoryError, SimLaboratory};
+use lab::laboratory::{LaboratoryError, SimLaboratory};
 use lab::simulated::open_recorded_model;
 use lab::storage::{FileToMake, StorageLaboratory, WantedFile};
 use procedure::CheckUpFacts;
@@ -338,11 +340,11 @@ pub(super) fn reserve_at(directory: &Path, request: &FioRequest) -> Result<u64, 
     }
 }
 
-/// The laboratory for a trial that may be told where its result was kept, or not.
-pub(super) fn laboratory_for(bench: &mut Bench, recall: Recall) -> Box<dyn Laboratory + '_> {
-    match (recall, &bench) {
-        (Recall::Never, Bench::Fleet(_)) | (Recall::WhereKept, _) => bench.laboratory_of_each(),
-        (Recall::Never | Recall::Fill, _) => bench.laboratory_that_leaves(),
+/// How a trial is carried out that may be told where its result was kept, or not.
+pub(super) const fn reach_of(bench: &Bench, recall: Recall) -> HostReach {
+    match (recall, bench) {
+        (Recall::Never, Bench::Fleet(_)) | (Recall::WhereKept, _) => HostReach::Each,
+        (Recall::Never | Recall::Fill, _) => HostReach::Leaving,
     }
 }
 

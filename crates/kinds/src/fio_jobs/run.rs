@@ -21,7 +21,7 @@ use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 use super::checks::lines_of;
 use super::fill::{fill, reading};
 use super::hosts::{CollectedTimes, HostTimes};
-use super::opened::{OpenedJobs, access_of, is_real, laboratory_for, open_jobs, verify};
+use super::opened::{OpenedJobs, access_of, is_real, open_jobs, reach_of, verify};
 use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
 use super::reporting::{Look, PhaseReporter, Reporting};
 use crate::session::{self, MeasurementSession};
@@ -443,8 +443,8 @@ impl<'a, 'b> FioSession<'a, 'b> {
         } = self;
         let interrupt: &Interrupt = interrupt;
         let expected = expected(trial);
-        let mut laboratory = laboratory_for(bench, recall);
-        let measured = laboratory.measure(trial, &mut |glimpse| {
+        let reach = reach_of(bench, recall);
+        let measured = bench.measure(trial, reach, &mut |glimpse| {
             let goes_on = look(glimpse.elapsed);
             show(&Stage {
                 title: &trial.title,

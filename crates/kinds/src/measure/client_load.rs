@@ -3,7 +3,9 @@
 
 use drivers::{Caching, DriverKind};
 use engine::OnError;
-use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, default_settings, open_bench};
+use lab::bench::{
+    Bench, BenchError, BenchRequest, HostReach, OpenedBench, default_settings, open_bench,
+};
 use lab::laboratory::Outcome;
 use lab::storage::StorageSettings;
 use lab::test_file::{fill_test_file, stop_of, stopped, whole_size, write_over};
@@ -149,11 +151,11 @@ impl LoadRules {
         if opened.facts.makes_files {
             fill_test_file(bench, size, access, None, stop, &mut |_, _| {})?;
         } else if !matches!(bench, Bench::Simulated(_)) {
-            write_over(&mut *bench.laboratory_that_leaves(), size, access, stop)?;
+            write_over(bench, size, access, stop)?;
         }
         bench.settle()?;
-        let mut laboratory = bench.laboratory_of_each();
-        let measured = laboratory.measure(trial, &mut |_| stop.is_raised().is_none());
+        let mut goes_on = |_: &_| stop.is_raised().is_none();
+        let measured = bench.measure(trial, HostReach::Each, &mut goes_on);
         let outcome = measured.map_err(|error| stopped(stop).unwrap_or(error.into()))?;
         match outcome.failure {
             None if stop.is_raised().is_none() => Ok(outcome),

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest, open_bench};
+use lab::bench::{Bench, BenchError, BenchRequest, HostReach, open_bench};
 use lab::cells::Killed;
 use lab::laboratory::{Laboratory as _, Outcome};
 use lab::test_file::{stop_of, whole_size};
@@ -17,7 +17,7 @@ use units::{Bytes, Duration, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
 
 use crate::depth::open_depth;
-use crate::session::{HostReach, MeasurementPlan, Session, TrialProgress};
+use crate::session::{MeasurementPlan, Session, TrialProgress};
 use crate::stage::{RunPlan, Show, Stage};
 
 use super::client::{MakeReplay, ReplayCounts};

@@ -11,10 +11,10 @@ use units::{Bytes, Duration, format_duration_ns};
 use workload::ClientSpec;
 
 use crate::random_access::is_silence;
-use crate::session::{self, HostReach, MeasurementPlan, Session, TrialProgress};
+use crate::session::{self, MeasurementPlan, Session, TrialProgress};
 use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, BenchRequest};
+use lab::bench::{Bench, BenchError, BenchRequest, HostReach};
 use lab::laboratory::{Laboratory as _, Outcome};
 use lab::simulated::law;
 use lab::test_file::stop_of;

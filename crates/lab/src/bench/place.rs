@@ -13,7 +13,9 @@ use workload::{FileSet, TargetId};
 use super::BenchError;
 use crate::hosts::{FleetLaboratory, HostStep, Ranks, serve, take_step};
 use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};
-use crate::laboratory::{Laboratory, LaboratoryError, NullLaboratory, SimLaboratory, with_causes};
+use crate::laboratory::{
+    Laboratory, LaboratoryError, NullLaboratory, Outcome, SimLaboratory, Watch, with_causes,
+};
 use crate::storage::StorageLaboratory;
 
 /// Where trials are run.
@@ -31,6 +33,20 @@ pub enum Bench {
     Served(Box<StorageLaboratory>, Ranks),
 }
 
+/// Which of several hosts carry a trial out, and what it leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostReach {
+    /// All of them share its clients.
+    Shared,
+    /// The same, as a part of something that is kept as a whole.
+    Unkept,
+    /// Each does all of it, as it would alone: its clients are those of each.
+    Each,
+    /// Each does all of it, and later trials read what it writes. It is measured also where its
+    /// result was kept, unless the whole run is only told.
+    Leaving,
+}
+
 impl Bench {
     /// The laboratory behind it.
     pub fn laboratory(&mut self) -> &mut dyn Laboratory {
@@ -41,7 +57,7 @@ impl Bench {
         }
     }
 
-    /// The laboratory for trials that are parts of something that is kept as a whole.
+    /// The laboratory of whose trials nothing is kept.
     pub fn laboratory_itself(&mut self) -> &mut dyn Laboratory {
         match self {
             Self::Null(null) => null,
@@ -53,25 +69,21 @@ impl Bench {
         }
     }
 
-    /// The laboratory for a trial that each host carries out as it would alone: its clients are
-    /// those of each.
-    pub fn laboratory_of_each(&mut self) -> Box<dyn Laboratory + '_> {
+    /// Carry a trial out.
+    ///
+    /// # Errors
+    /// When it cannot be measured.
+    pub fn measure(
+        &mut self,
+        trial: &Trial,
+        reach: HostReach,
+        watch: Watch<'_>,
+    ) -> Result<Outcome, LaboratoryError> {
         match self {
-            Self::Fleet(fleet) => Box::new(fleet.of_each()),
-            other => Box::new(other.laboratory()),
-        }
-    }
-
-    /// The laboratory of each host for itself, for a trial that leaves behind what later ones read:
-    /// it is measured also where its result was kept, unless the whole run is only told.
-    pub fn laboratory_that_leaves(&mut self) -> Box<dyn Laboratory + '_> {
-        match self {
-            Self::Null(null) => Box::new(null),
-            Self::Real(real) => Box::new(real.leaving()),
-            Self::Simulated(simulated) => Box::new(simulated.leaving()),
-            Self::Replayed(replay, _) => Box::new(replay),
-            Self::Fleet(fleet) => Box::new(fleet.that_leaves()),
-            Self::Served(local, _) => Box::new(local.as_mut()),
+            Self::Real(real) => real.measure_as(reach, trial, watch),
+            Self::Simulated(simulated) => simulated.measure_as(reach, trial, watch),
+            Self::Fleet(fleet) => fleet.measure_as(reach, trial, watch),
+            other => other.laboratory_itself().measure(trial, watch),
         }
     }
 

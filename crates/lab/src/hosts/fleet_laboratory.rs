@@ -20,7 +20,7 @@ use super::step::take_step;
 use super::times::{HostEnd, widened};
 use super::void_hosts::void_hosts;
 use super::wire::{HostStep, RankCommand, RankReport, Readiness, Scope, from_bytes, to_bytes};
-use crate::bench::BenchError;
+use crate::bench::{BenchError, HostReach};
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
     trial_seed, with_causes,
@@ -154,14 +154,29 @@ impl FleetLaboratory {
         Ok(())
     }
 
-    /// A laboratory in which each host carries out all of a trial.
-    pub const fn of_each(&mut self) -> EachHost<'_> {
-        EachHost(self)
-    }
-
-    /// The same for what leaves content behind and is no result.
-    pub const fn that_leaves(&mut self) -> LeavingHosts<'_> {
-        LeavingHosts(self)
+    /// Carry a trial out on all hosts.
+    ///
+    /// # Errors
+    /// When one of them cannot.
+    pub fn measure_as(
+        &mut self,
+        reach: HostReach,
+        trial: &Trial,
+        watch: Watch<'_>,
+    ) -> Result<Outcome, LaboratoryError> {
+        match reach {
+            HostReach::Shared | HostReach::Unkept => self.measure(trial, watch),
+            HostReach::Each => self.measure_in(Scope::Each, trial, watch),
+            HostReach::Leaving => {
+                // What leaves content behind is no result.
+                let log = self.log.clone();
+                let measured = self.measure_in(Scope::Each, trial, watch);
+                self.log = log;
+                self.rows.clear();
+                self.by_rank.clear();
+                measured
+            }
+        }
     }
 
     /// Run a trial on all hosts.
@@ -393,45 +408,6 @@ impl Laboratory for FleetLaboratory {
 
     fn now(&self) -> Instant {
         self.local.now()
-    }
-}
-
-/// The hosts, each of which carries out all of a trial, as it would alone.
-pub struct EachHost<'a>(&'a mut FleetLaboratory);
-
-impl Laboratory for EachHost<'_> {
-    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        self.0.measure_in(Scope::Each, trial, watch)
-    }
-
-    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
-        self.0.follow(follower);
-    }
-
-    fn now(&self) -> Instant {
-        self.0.now()
-    }
-}
-
-/// The hosts, each of which writes what later trials read.
-pub struct LeavingHosts<'a>(&'a mut FleetLaboratory);
-
-impl Laboratory for LeavingHosts<'_> {
-    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        let log = self.0.log.clone();
-        let measured = self.0.measure_in(Scope::Each, trial, watch);
-        self.0.log = log;
-        self.0.rows.clear();
-        self.0.by_rank.clear();
-        measured
-    }
-
-    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
-        self.0.follow(follower);
-    }
-
-    fn now(&self) -> Instant {
-        self.0.now()
     }
 }
 

@@ -148,6 +148,11 @@ fn a_log_on_two_ranks_is_two_logs() {
     assert_eq!(replicates.len(), 2, "{run}");
     for replicate in replicates {
         let readings = replicate["readings"].as_array().expect("readings");
+        if readings.is_empty() {
+            // On a machine where others are at work.
+            assert!(warnings.contains("invalid on"), "{warnings}");
+            continue;
+        }
         let of = |name: &str| {
             let mut found = readings.iter().filter(|it| it[0] == name);
             found
