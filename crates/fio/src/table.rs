@@ -16,6 +16,8 @@ const MEASURED: &str =
     "every I/O is timed anyway, by one clock that is checked against the system's";
 const FORM: &str = "it sets the form of a report. Ours always holds all of it";
 const PLACING: &str = "workers are placed by the system, or with --cpus";
+const OWN_PRIORITY: &str =
+    "workers have the priority of the program. Start it with nice or ionice, or use cmdprio";
 const STREAMED: &str = "log lines are written at once, not buffered";
 const NO_LOG: &str = "every I/O is timed anyway. Its log is not written";
 const FILETYPE: &str = "the file type is detected, not set";
@@ -268,10 +270,10 @@ pub const GENERIC: &[FioOption] = &[
     row("rwmixwrite", "", Int(0, 100), DONE),
     row("rwmixcycle", "", Text, Refused(GONE)),
     row("comm", "", Text, NoEffect("saved with the run, without effect")),
-    row("nice", "", Int(-20, 19), NoEffect(PLACING)),
-    row("prio", "", Int(0, 7), NoEffect(PLACING)),
-    row("prioclass", "", Int(0, 3), NoEffect(PLACING)),
-    row("priohint", "", Int(0, 1023), NoEffect(PLACING)),
+    row("nice", "", Int(-20, 19), NoEffect(OWN_PRIORITY)),
+    row("prio", "", Int(0, 7), NoEffect(OWN_PRIORITY)),
+    row("prioclass", "", Int(0, 3), NoEffect(OWN_PRIORITY)),
+    row("priohint", "", Int(0, 1023), NoEffect(OWN_PRIORITY)),
     row("thinktime", "", Micros, DONE),
     row("thinktime_spin", "", Micros, NoEffect(NO_SPIN)),
     row("thinkcycles", "", Int(0, MANY), Refused(PACE)),

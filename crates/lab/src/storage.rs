@@ -40,7 +40,7 @@ use self::misfit::{control_misfit, misfit, user_misfit};
 pub use self::own::driver_name;
 use self::own::{
     circumstances, doubtful_clock, engine_fallback, generator, huge_pages, kernel_hop,
-    other_driver, split_operations,
+    other_driver, priority_ignored, split_operations,
 };
 pub(crate) use self::part::PartialTrial;
 use self::part::outcome_of;
@@ -445,6 +445,7 @@ impl StorageLaboratory {
             engine_fallback(measurement),
             other_driver(measurement, trial, driver, last),
             kernel_hop(measurement, trial, driver),
+            priority_ignored(measurement, trial, driver),
             doubtful_clock(measurement, clocks, self.read_cost_ns),
             busy_worker(measurement),
         ];

@@ -223,6 +223,8 @@ warning_codes! {
     PartLeftOut "part-left-out" Run [Info] "blocks that are not checked, or not used";
     NullTarget "null-target" Target [Info] "nothing was read or written";
     OtherDriver "other-driver" Run [Info] "a different I/O engine from the previous load's";
+    PriorityIgnored "priority-ignored" Row [Warning]
+        "requests have priorities, and the I/O engine tells the kernel of none";
     PartialRun "partial-run" Run [Info] "`whatif` fits a run that was stopped early";
     RampNotOver "ramp-not-over" Row [Warning] "not all users were active at once";
     UsersNotTogether "users-not-together" Row [Warning] "not all users were active at once";

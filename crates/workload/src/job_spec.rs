@@ -123,6 +123,20 @@ impl JobSpec {
         self.read_percent < 100
     }
 
+    /// Bytes of each size that it asks for.
+    pub fn lengths(&self) -> impl Iterator<Item = u64> + '_ {
+        let used = [self.read_percent > 0, self.writes()];
+        let sizes = self.sizes.iter().zip(used).filter(|(_, is_used)| *is_used);
+        let sizes = sizes.flat_map(|(sizes, _)| sizes);
+        sizes.map(|size| u64::from(size.len))
+    }
+
+    /// Whether some requests are more or less urgent than others.
+    #[must_use]
+    pub fn has_priorities(&self) -> bool {
+        !have_none(&self.priorities)
+    }
+
     /// The longest request that takes memory.
     #[must_use]
     pub fn len_max(&self) -> u32 {

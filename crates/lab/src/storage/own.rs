@@ -10,7 +10,7 @@ use workload::{ClientSpec, Pattern};
 
 use procedure::{Circumstances, Trial};
 
-use super::plan::is_durable;
+use super::plan::{has_priorities, is_durable};
 use crate::workers::{WorkerCpuUse, WorkerResults};
 
 /// Device requests for each operation above which the kernel has split operations.
@@ -187,6 +187,25 @@ pub(super) fn engine_fallback(measurement: &Measurement) -> Option<Warning> {
             "IOPS and CPU time depend on the I/O engine: compare only with rows of the same one.",
         ),
     )
+}
+
+/// Requests were to be more or less urgent, and the kernel was told of none.
+pub(super) fn priority_ignored(
+    measurement: &Measurement,
+    trial: &Trial,
+    driver: DriverKind,
+) -> Option<Warning> {
+    (has_priorities(&trial.spec) && driver != DriverKind::Uring).then(|| {
+        Warning::warn(
+            WarningCode::PriorityIgnored,
+            format!(
+                "{}: all requests had the same priority, as {} cannot set one.",
+                measurement.title,
+                measurement.engine_in_words()
+            ),
+        )
+        .advise("Leave out --driver threads, or see `seekstone inspect` for io_uring.")
+    })
 }
 
 /// A note when flushes took a way through a thread of the kernel, which costs some microseconds.

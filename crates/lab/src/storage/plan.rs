@@ -118,12 +118,21 @@ fn depth_of_worker(trial: &Trial, workers: usize) -> usize {
 
 /// Which driver a worker of so many requests gets, where `asked` leaves it open. Blocking calls are
 /// the natural, and the faster, way to memory, and to a flush: io_uring hands that to a thread of
-/// the kernel.
+/// the kernel. They tell the kernel of no priority.
 fn driver_kind(asked: DriverKind, trial: &Trial, depth: usize) -> DriverKind {
-    let prefers_calls = trial.access == Access::Buffered || is_durable(&trial.spec);
+    let prefers_calls = (trial.access == Access::Buffered || is_durable(&trial.spec))
+        && !has_priorities(&trial.spec);
     match asked {
         DriverKind::Auto if depth == 1 && prefers_calls => DriverKind::Threads,
         asked => asked,
+    }
+}
+
+/// Whether some requests are more or less urgent than others.
+pub(super) fn has_priorities(spec: &ClientSpec) -> bool {
+    match spec {
+        ClientSpec::Jobs(jobs) => jobs.jobs.iter().any(JobSpec::has_priorities),
+        _ => false,
     }
 }
 

@@ -49,6 +49,9 @@ const SHOWN: [(&str, &str); 4] = [
     ("numjobs", "1"),
 ];
 
+/// What is said on standard error even where nothing else is.
+const SHOWN_ALWAYS: [WarningCode; 2] = [WarningCode::PriorityIgnored, WarningCode::FileUnmarked];
+
 /// Nothing to run, and what a job would be.
 pub fn no_job(files: &[PathBuf]) -> UsageError {
     let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
@@ -144,6 +147,7 @@ fn measure<'a>(
         ..
     } = done?;
     logs.write_aggregates(&rows)?;
+    let not_applied = not_applied(&request.jobs);
     let delivery = Delivery {
         show: Box::new(move |run, is_free| printer.print_last((&rows, &hosts), run, is_free)),
         is_for_programs: true,
@@ -151,6 +155,7 @@ fn measure<'a>(
             // Standard output is fio's.
             let unreported = unreported(run, args.common.quiet);
             let found = found.iter().cloned().chain(unreported);
+            let found = found.chain(not_applied);
             for line in found.chain(report::goal_lines(run)) {
                 output::complain(&line);
             }
@@ -165,6 +170,7 @@ fn unreported(run: &Run, quiet: bool) -> Vec<String> {
     let all = run.scoped_warnings().map(|(_, warning)| warning);
     let lines = all.filter_map(|it| match it.severity {
         Severity::Invalid => Some(format!("invalid: {}", it.text())),
+        _ if SHOWN_ALWAYS.contains(&it.code) => Some(format!("warning: {}", it.text())),
         _ if it.code == WarningCode::EngineFallback && !quiet => {
             Some(format!("note: {}", it.text()))
         }
@@ -172,6 +178,20 @@ fn unreported(run: &Run, quiet: bool) -> Vec<String> {
     });
     let lines: BTreeSet<String> = lines.collect();
     lines.into_iter().collect()
+}
+
+/// Which jobs would have a priority of their own in fio, a line each: workers have that of the
+/// program.
+fn not_applied(jobs: &[Job]) -> Vec<String> {
+    let line = |job: &Job| {
+        let mut given = job.given.iter();
+        let given = given.find(|it| ["prio", "prioclass"].contains(&it.option.name))?;
+        let (name, option) = (&job.name, given.option.name);
+        Some(format!(
+            "warning: [{name}] {option} is not applied. Start the program with ionice, or use cmdprio"
+        ))
+    };
+    jobs.iter().filter_map(line).collect()
 }
 
 fn progress(args: &FioArgs) -> Progress {
