@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::fault::{Fault, JobFilePosition};
 use crate::option::{FioOption, nearest, options};
-use crate::program::{PROGRAM_OPTIONS, Takes, find_program_option};
+use crate::program::{ANY_HOSTS, PROGRAM_OPTIONS, ProgramOption, Takes, find_program_option};
 use crate::reader::{JobFile, JobSection, Surroundings, given};
 
 /// Where arguments stand.
@@ -19,6 +19,7 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
         line: 0,
     };
     let mut file = JobFile::default();
+    let mut hosts: Vec<String> = Vec::new();
     let mut rest = arguments.iter().peekable();
     while let Some(argument) = rest.next() {
         let Some(text) = argument.strip_prefix("--") else {
@@ -44,6 +45,10 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
             value.is_none() && program.is_none_or(|option| option.takes == Takes::Value);
         let next = rest.next_if(|next| takes_next && !next.starts_with("--"));
         let value = value.or_else(|| next.cloned());
+        if let Some(host) = value.as_deref().filter(|_| name == "client") {
+            hosts.push(host_of(host));
+            continue;
+        }
         if let Some(option) = program {
             let refused = option.refusal();
             file.faults.extend(refused.map(|it| Fault::new(&place, it)));
@@ -69,7 +74,21 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
             Err(message) => file.faults.push(Fault::new(&place, message)),
         }
     }
+    let client = find_program_option("client").filter(|_| !hosts.is_empty());
+    if let Some(refused) = client.and_then(ProgramOption::refusal) {
+        let message = refused.replace(ANY_HOSTS, &hosts.join(","));
+        file.faults.push(Fault::new(&place, message));
+    }
     file
+}
+
+/// A host of `--client`, without the kind of its address and its port.
+fn host_of(client: &str) -> String {
+    let kinds = ["ip:", "ip4:", "ip6:"];
+    let address = kinds.iter().find_map(|kind| client.strip_prefix(kind));
+    let address = address.unwrap_or(client);
+    let host = address.split_once(',').map_or(address, |it| it.0);
+    host.to_owned()
 }
 
 /// The name of the option that begins with `typed`, which is taken as `getopt_long` takes it: none,

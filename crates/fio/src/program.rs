@@ -43,7 +43,10 @@ const fn row(name: &'static str, takes: Takes, answer: ProgramAnswer) -> Program
     }
 }
 
-const NO_DAEMON: &str = "hosts work together under MPI: mpirun -n 4 seekstone fio jobs.fio";
+/// Hosts and job files as they are written where nobody has named them.
+pub(crate) const ANY_HOSTS: &str = "HOST1,HOST2";
+const NO_SERVER: &str = "start no server, and type `mpirun --host HOST1,HOST2 seekstone fio \
+     JOBFILE`, which runs the jobs on each host";
 const NO_TRIGGER: &str = "an outside program stops a run with SIGINT";
 const NO_CHECK: &str = "it tests fio, not storage";
 const HELP: &str = "docs/fio.md has the answer to every option";
@@ -62,11 +65,11 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
         NoEffect("it is where fio keeps states of verification, and none is kept here"),
     ),
     row("bandwidth-log", Nothing, Ours),
-    row("client", Value, Refused(NO_DAEMON)),
+    row("client", Value, Refused(NO_SERVER)),
     row("cmdhelp", Perhaps, Refused(HELP)),
     row("cpuclock-test", Nothing, Refused(NO_CHECK)),
     row("crctest", Perhaps, Refused(NO_CHECK)),
-    row("daemonize", Value, Refused(NO_DAEMON)),
+    row("daemonize", Value, Refused(NO_SERVER)),
     row(
         "debug",
         Value,
@@ -102,9 +105,9 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
     row("output-format", Value, Ours),
     row("parse-only", Nothing, Ours),
     row("readonly", Nothing, Ours),
-    row("remote-config", Value, Refused(NO_DAEMON)),
+    row("remote-config", Value, Refused(NO_SERVER)),
     row("section", Value, Ours),
-    row("server", Perhaps, Refused(NO_DAEMON)),
+    row("server", Perhaps, Refused(NO_SERVER)),
     row("showcmd", Nothing, Ours),
     row("status-interval", Value, Ours),
     row("terse-version", Value, Ours),

@@ -284,6 +284,14 @@ fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
     if !args.options.is_empty() {
         let mut around = JobFileContext::beside(Path::new(""), setup);
         typed = fio::read_command_line(&args.options, &mut around);
+        let names: Vec<String> = args
+            .files
+            .iter()
+            .map(|it| it.display().to_string())
+            .collect();
+        for fault in typed.faults.iter_mut().filter(|_| !names.is_empty()) {
+            fault.message = fault.message.replace("JOBFILE", &names.join(" "));
+        }
         // fio has no job without --name; here options alone are one.
         if let [only] = &mut typed.sections[..]
             && only.is_global

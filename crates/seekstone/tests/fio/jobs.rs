@@ -485,6 +485,7 @@ fn options_of_fio_may_be_cut_short_where_that_is_clear() {
 #[test]
 fn options_of_the_program_itself_have_an_answer() {
     let scratch = Scratch::new();
+    std::fs::write(scratch.path("jobs.fio"), "[b]\n").expect("a job file");
     let run = |words: &[&str]| {
         let job = ["--name=a", "--filename=null", "--size=1m", "--rw=randread"];
         let words = [&["fio"], &job[..], words, &["--no-save", "--quiet"]].concat();
@@ -514,8 +515,13 @@ fn options_of_the_program_itself_have_an_answer() {
     assert!(ended.stdout.contains("\"total_ios\""), "{}", ended.stdout);
     for (words, why) in [
         (
-            &["--client", "host"][..],
-            "--client is refused: hosts work together under MPI",
+            &["--client", "ip:10.0.0.1,8765", "--client=two", "jobs.fio"][..],
+            "--client is refused: start no server, and type `mpirun --host 10.0.0.1,two seekstone \
+             fio jobs.fio`",
+        ),
+        (
+            &["--server"],
+            "--server is refused: start no server, and type `mpirun --host HOST1,HOST2 seekstone",
         ),
         (&["--terse-version=6"], "fio has versions 2, 3, 4 and 5"),
         (
