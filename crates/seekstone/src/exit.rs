@@ -60,6 +60,15 @@ impl Exit {
         }
     }
 
+    /// The same where scripts know only how fio ends, which judges no number: that one must not be
+    /// used is said on standard error, and counts where a goal asked for a verdict.
+    pub fn of_run_as_fio(run: &Run) -> Self {
+        match Self::of_run(run) {
+            Self::Invalid if run.goals.is_empty() => Self::Done,
+            exit => exit,
+        }
+    }
+
     fn of_limits(run: &Run) -> Self {
         match run.goals_outcome() {
             Some(LimitVerdict::Exceeded) => Self::Exceeded,

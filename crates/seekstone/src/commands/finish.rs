@@ -28,6 +28,8 @@ pub struct Delivery<'a> {
     pub is_for_programs: bool,
     /// Once the run is archived, or is not to be.
     pub after: AfterRun<'a>,
+    /// How the program ends that has such a run.
+    pub exit: fn(&Run) -> Exit,
 }
 
 impl<'a> Delivery<'a> {
@@ -40,6 +42,7 @@ impl<'a> Delivery<'a> {
             }),
             is_for_programs: false,
             after: Box::new(|_| Ok(())),
+            exit: Exit::of_run,
         }
     }
 
@@ -70,6 +73,7 @@ pub fn deliver(
         show,
         is_for_programs,
         after,
+        exit,
     } = delivery;
     let shown = show(run, is_free);
     let saved = save(run, archive).and_then(|saved_as| match (saved_as, is_for_programs) {
@@ -88,7 +92,7 @@ pub fn deliver(
     complain_of(run);
     let after = after(run);
     shown.and(saved).and(written).and(after)?;
-    Ok(Exit::of_run(run))
+    Ok(exit(run))
 }
 
 /// Archive the run, and tell how it is shown.

@@ -33,7 +33,7 @@ use crate::commands::fio_idleness::IdlenessWatch;
 use crate::commands::fio_logs::LogFiles;
 use crate::commands::offers::check_fio;
 use crate::commands::setup::reached;
-use crate::exit::UsageError;
+use crate::exit::{Exit, UsageError};
 use crate::output::{self, Filling, Output};
 use crate::progress::Progress;
 
@@ -161,6 +161,10 @@ fn measure<'a>(
             }
             logs.finish(log_error.as_ref(), args.common.quiet)
         }),
+        exit: match args.strict {
+            true => Exit::of_run,
+            false => Exit::of_run_as_fio,
+        },
     };
     Ok((run, delivery))
 }

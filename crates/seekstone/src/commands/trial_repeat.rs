@@ -69,6 +69,7 @@ fn kept_in<'a>(runs: &'a RefCell<Vec<Run>>, ready: Ready<'a>) -> Ready<'a> {
                     runs.borrow_mut().push(run.clone());
                     Ok(())
                 }),
+                exit: Exit::of_run,
             };
             Ok((run, delivery))
         }),

@@ -470,3 +470,29 @@ fn a_log_that_was_written_is_replayed() {
     assert_eq!(json["jobs"][0]["write"]["io_kbytes"], 1024);
     assert_eq!(json["jobs"][0]["write"]["total_ios"], 256);
 }
+
+/// Reads of a hole come from nowhere, which makes figures invalid. Scripts took code 3 for a failed
+/// run. Skipped by name where the system does not tell.
+#[test]
+fn an_invalid_number_is_said_and_ends_as_in_fio() {
+    let test = "an_invalid_number_is_said_and_ends_as_in_fio";
+    let Some(scratch) = Scratch::on_disk(test) else {
+        return;
+    };
+    let hole = std::fs::File::create(scratch.path("hole")).expect("a file");
+    hole.set_len(32 << 20).expect("a length");
+    let run = |words: &[&str]| {
+        let job = ["--name=a", "--rw=randread", "--bs=64k", "--direct=1"];
+        let fixed = ["fio", "--no-save", "--filename=hole"];
+        finish(scratch.seekstone(fixed.iter().chain(&job).chain(words)))
+    };
+    let ended = run(&["--strict"]);
+    if !ended.stderr.contains("invalid: ") {
+        return support::skipped(test, "the system does not tell where reads came from");
+    }
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert_eq!(run(&["--goal", "iops > 1"]).code, Some(3));
+    let ended = run(&[]);
+    ended.check(&[], 0, "invalid: ");
+    assert!(ended.stdout.contains("READ: bw="), "{}", ended.stdout);
+}
