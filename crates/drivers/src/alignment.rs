@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
-use rustix::fs::{AtFlags, StatxFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 
 use crate::buffers::AlignedBuffer;
 
@@ -52,6 +53,23 @@ pub fn find_alignment(file: &File) -> io::Result<Option<Alignment>> {
         }
     }
     Ok(None)
+}
+
+/// What the length and offset of direct I/O have to be multiples of, on a file or device that there
+/// is, or on a new file of a directory: as far as the system says without any I/O.
+#[must_use]
+pub fn direct_unit(path: &Path) -> Option<u32> {
+    let flags = match path.is_dir() {
+        true => OFlags::TMPFILE | OFlags::RDWR,
+        false => OFlags::RDONLY | OFlags::NONBLOCK,
+    };
+    let flags = flags | OFlags::DIRECT | OFlags::CLOEXEC;
+    let file: File = rustix::fs::open(path, flags, Mode::RUSR).ok()?.into();
+    match reported(&file) {
+        Reported::Rule(rule) => Some(rule.offset),
+        Reported::Unsupported => None,
+        Reported::Unknown => Some(sector_size(&file)?.offset),
+    }
 }
 
 enum Reported {

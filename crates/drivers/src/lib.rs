@@ -44,7 +44,7 @@ mod verification;
 mod work_directory;
 mod work_tree;
 
-pub use alignment::{Alignment, find_alignment};
+pub use alignment::{Alignment, direct_unit, find_alignment};
 pub use buffers::{
     AlignedBuffer, BufferError, BufferPages, BufferPool, PAGE_BYTES, VARIETY_BYTES,
     fill_incompressible,
@@ -56,6 +56,7 @@ pub use event_loops::{null_loop, storage_loop};
 pub use file_content::ReadCompare;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use guard::identity::{FileLinks, Identity, require as require_same};
+pub use guard::kept::{is_kept, is_kept_at};
 pub use guard::new_file::{NewFile, open_directory, remove_unfinished};
 pub use guard::regular_file::{ReadFileError, open_regular_file, read_regular_file, text_file};
 pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};

@@ -14,6 +14,7 @@ use rustix::fs::{OFlags, StatVfs, StatVfsMountFlags, fcntl_getfl, fcntl_setfl, f
 
 use crate::alignment::{Alignment, find_alignment};
 use crate::device::{self, Device};
+use crate::guard::kept::mark_kept;
 use crate::signature::find_content;
 use crate::target_error::TargetError;
 
@@ -192,6 +193,14 @@ impl Target {
     #[must_use]
     pub fn kind(&self) -> TargetFileType {
         self.kind
+    }
+
+    /// Mark a file that an earlier run kept as one that this run keeps.
+    ///
+    /// # Errors
+    /// When the file system keeps no such mark.
+    pub fn keep(&self) -> Result<(), TargetError> {
+        mark_kept(&self.file).map_err(|error| TargetError::io("mark", &self.path, error))
     }
 
     /// Bytes when it was opened.

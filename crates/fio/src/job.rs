@@ -311,6 +311,8 @@ pub struct JobFiles {
     pub count: u32,
     /// Whether those that are not there are made.
     pub may_be_made: bool,
+    /// Whether they are removed at the end, where others are kept.
+    pub are_removed: bool,
     /// Whether they take what is free on their file system, as far as its reserve.
     pub fill: bool,
     /// Least and most bytes of each; the sizes between are equally likely.
@@ -329,6 +331,7 @@ impl Default for JobFiles {
             format: "$jobname.$jobnum.$filenum".into(),
             count: 1,
             may_be_made: true,
+            are_removed: false,
             fill: false,
             each: None,
             order: FileOrder::RoundRobin,

@@ -209,8 +209,8 @@ fn ended_early(job: &Job) -> Option<String> {
 
 fn only_made(job: &Job) -> Option<String> {
     job.only_creates.then(|| {
-        "create_only: no I/O is done, and files of ours are removed at the end. A run lays out \
-         what it reads without it"
+        "create_only: no I/O is done, and files of ours are removed at the end. Add --keep-files, \
+         or leave it out: a run lays out what it reads"
             .into()
     })
 }

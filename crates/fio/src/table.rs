@@ -27,7 +27,7 @@ const EXIT_WHAT: &str = "those that run together, or all where no later jobs wou
 const GO_ON: &str = "of all jobs or of none: failed operations are counted, whatever kind is named";
 const ERRORS: &str = "the first failed operation ends the run";
 const ONLY_MADE: &str =
-    "no I/O. The files are removed at the end of the run, and the next run lays out its own";
+    "no I/O. Without --keep-files they are removed at the end, and the next run lays out its own";
 const PRE_READ: &str = "before the job's phase. Its files are not dropped from the page cache";
 const NO_LIST: &str =
     "no list of errors is kept, and continue_on_error=all counts and goes on with any";
@@ -97,7 +97,8 @@ const WITHOUT_ENGINE: &str = "it needs an engine or a placement that is refused 
 const WITHOUT_TARGET: &str = "it needs latency_target, which is refused by itself";
 const AS_SYNCED: &str =
     "dsync writes as with O_DSYNC. Otherwise an fsync follows each write, and both count as one";
-const OURS_GO: &str = "files that this run laid out are removed at its end. Others never are";
+const OURS_GO: &str =
+    "files that this run made are removed at its end in any case, or with --keep-files as in fio";
 const NO_PROCESS: &str =
     "a job is neither a process nor a thread here: a few workers drive all clients";
 const EXACT: &str = "the share is kept exactly, not on average";
@@ -311,7 +312,7 @@ pub const GENERIC: &[FioOption] = &[
     row("end_fsync", "", Bool, DONE),
     row("fsync_on_close", "", Bool, Done("an fsync is sent when the job ends")),
     row("end_syncfs", "", Bool, Refused(SYNCS)),
-    row("unlink", "", Bool, NoEffect(OURS_GO)),
+    row("unlink", "", Bool, Done(OURS_GO)),
     row("unlink_each_loop", "", Bool, Done(ONE_LOOP)),
     row("exitall", "", Flag, Done(EXITALL)),
     row("exit_what", "", OneOf(&["group", "stonewall", "all"]), Done(EXIT_WHAT)),

@@ -209,6 +209,8 @@ warning_codes! {
         "several hosts measured together: who was done first and last, how well their clocks are \
          known, and how their targets differ";
     EngineFallback "engine-fallback" Row [Info] "the usual I/O engine could not be used";
+    FileUnmarked "file-unmarked" Run [Warning]
+        "`--keep-files` left a file that later runs cannot know as theirs";
     HugePages "huge-pages" Run [Info]
         "buffers of sequential I/O lie in huge pages, and those of other programs do not";
     Imported "imported" Run [Info] "the run comes from a log";

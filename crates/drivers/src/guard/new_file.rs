@@ -96,7 +96,7 @@ impl NewFile {
             return Ok(self.link(name)?);
         };
         let directory = &*self.directory;
-        move_without_replacing(directory, own, name)?;
+        move_without_replacing((directory, own), (directory, name))?;
         self.forget();
         Ok(())
     }

@@ -60,7 +60,7 @@ pub fn remove_proven(
         return Ok(Removal::Foreign);
     }
     let aside = format!("{ASIDE}{:016x}", random()?);
-    match move_without_replacing(directory, name, &aside) {
+    match move_without_replacing((directory, name), (directory, &aside)) {
         Ok(()) => {}
         Err(Errno::NOENT) => return Ok(Removal::Absent),
         // Something is mounted on it.
@@ -75,39 +75,39 @@ pub fn remove_proven(
         return match removed {
             Ok(()) => Ok(Removal::Removed),
             Err(error) => {
-                let _ = move_without_replacing(directory, &aside, name);
+                let _ = move_without_replacing((directory, &aside), (directory, name));
                 Err(error.into())
             }
         };
     }
     // Somebody was faster. What is his gets its name back, unless that is taken again.
-    move_without_replacing(directory, &aside, name)?;
+    move_without_replacing((directory, &aside), (directory, name))?;
     Ok(Removal::Foreign)
 }
 
-/// Rename a file of a directory; a file that has the new name stays.
+/// Give a file of a directory a name there or in another; a file that has the new name stays.
 ///
 /// # Errors
 /// `EEXIST` when there is one, and whatever else the system refuses.
 pub(crate) fn move_without_replacing(
-    directory: impl AsFd,
-    from: impl AsRef<Path>,
-    to: impl AsRef<Path>,
+    (directory, from): (impl AsFd, impl AsRef<Path>),
+    (other, to): (impl AsFd, impl AsRef<Path>),
 ) -> Result<(), Errno> {
-    let (directory, from, to) = (directory.as_fd(), from.as_ref(), to.as_ref());
-    match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
+    let (directory, from) = (directory.as_fd(), from.as_ref());
+    let (other, to) = (other.as_fd(), to.as_ref());
+    match rustix::fs::renameat_with(directory, from, other, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         done => return done,
     }
     // Not every file system can refuse to replace; a link never does.
-    match rustix::fs::linkat(directory, from, directory, to, AtFlags::empty()) {
+    match rustix::fs::linkat(directory, from, other, to, AtFlags::empty()) {
         Ok(()) => return rustix::fs::unlinkat(directory, from, AtFlags::empty()),
         Err(Errno::EXIST) => return Err(Errno::EXIST),
         Err(_) => {}
     }
     // Nor has every file system links.
-    match rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => rustix::fs::renameat(directory, from, directory, to),
+    match rustix::fs::statat(other, to, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => rustix::fs::renameat(directory, from, other, to),
         Ok(_) => Err(Errno::EXIST),
         Err(error) => Err(error),
     }

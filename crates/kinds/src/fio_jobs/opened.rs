@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use drivers::{AccessMode, Caching, Target, TargetOptions, free_space};
+use drivers::{AccessMode, Caching, Target, TargetOptions, direct_unit, free_space, is_kept_at};
 use fio::{Amount, Job};
 use host::inspect;
 use host::limits::{LimitError, check_budget};
@@ -154,14 +154,42 @@ pub(super) fn refuse_unwanted_writes(
         return Ok(());
     }
     let mut files = plan.files.iter();
-    let Some(file) = files.find(|file| file.is_written && file.exists.is_some()) else {
+    let is_unwanted = |file: &&PlannedFile| {
+        let is_there = file.is_written && file.exists.is_some();
+        is_there && !(request.keeps_files && is_kept_at(&file.path))
+    };
+    let Some(file) = files.find(is_unwanted) else {
         return Ok(());
+    };
+    let kept = match request.keeps_files {
+        true => ", as no run kept it that way",
+        false => "",
     };
     Err(BenchError::Usage(format!(
         "{0} exists, and a job writes to it: fio would overwrite filename={0} at once. Here that \
-         needs --overwrite, and everything in it may be lost",
+         needs --overwrite{kept}, and everything in it may be lost",
         file.path.display()
     )))
+}
+
+/// Leave the files of jobs to the user, where that is asked for. What a later run will not be able
+/// to write again, a sentence each.
+pub(super) fn keep_files(
+    plan: &FioPlan,
+    request: &FioRequest,
+    bench: &Bench,
+) -> Result<Vec<String>, BenchError> {
+    let Bench::Real(real) = bench else {
+        return Ok(Vec::new());
+    };
+    let is_left = |file: &PlannedFile| match file.exists {
+        None => !file.is_removed,
+        Some(_) => file.is_written && !request.overwrite,
+    };
+    let files = plan.files.iter().enumerate();
+    let left = files.filter(|(_, file)| request.keeps_files && is_left(file));
+    let left: Vec<_> = left.map(|(number, it)| (number, it.path.clone())).collect();
+    Ok(real.keep(&left)?)
 }
 
 fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
@@ -327,6 +355,7 @@ fn wanted_file(file: &PlannedFile, request: &FioRequest) -> Result<WantedFile, B
             true => AccessMode::Overwrite,
             false => AccessMode::ReadOnly,
         },
+        is_kept: file.is_written && !request.overwrite,
     })
 }
 

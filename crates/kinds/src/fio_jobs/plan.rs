@@ -86,6 +86,8 @@ pub struct PlannedFile {
     pub is_read: bool,
     /// Whether a job writes it.
     pub is_written: bool,
+    /// Whether it is removed at the end, where others are kept.
+    pub is_removed: bool,
     /// What it holds where it is made: the content of the first job that reads it.
     pub content: Option<Content>,
 }
@@ -379,6 +381,7 @@ impl Planner<'_> {
                 file.content = Some(content_of(job));
             }
             file.is_written |= writes && !job.only_creates;
+            file.is_removed |= job.files.are_removed;
             asked.bytes += len;
             asked.blocks += region.len;
             asked.last = file.exists;

@@ -13,7 +13,7 @@ use lab::laboratory::{Laboratory as _, Outcome};
 use lab::storage::StorageSettings;
 use lab::test_file::{stop_of, stopped};
 use procedure::{Preparation, Trial};
-use results::{Access, Measurement, Run, Setup, Status, TargetDescription, Warning};
+use results::{Access, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode};
 use stats::Goal;
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
@@ -21,7 +21,7 @@ use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 use super::checks::lines_of;
 use super::fill::{fill, reading};
 use super::hosts::{CollectedTimes, HostTimes};
-use super::opened::{OpenedJobs, access_of, is_real, open_jobs, reach_of, verify};
+use super::opened::{OpenedJobs, access_of, is_real, keep_files, open_jobs, reach_of, verify};
 use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
 use super::reporting::{Look, PhaseReporter, Reporting};
 use crate::session::{self, MeasurementSession};
@@ -42,6 +42,8 @@ pub struct FioRequest {
     pub storage: StorageSettings,
     /// Whether existing files and devices may be written.
     pub overwrite: bool,
+    /// Whether files that are made stay, and those that an earlier run kept may be written.
+    pub keeps_files: bool,
     /// The name of the device whose known content may be lost.
     pub confirmed: Option<String>,
     /// Room that stays free.
@@ -126,6 +128,7 @@ pub fn run_jobs(
         plan,
         opened,
         found: Vec::new(),
+        unmarked: Vec::new(),
     })
 }
 
@@ -137,6 +140,8 @@ struct JobsSession<'a, 'b> {
     opened: OpenedBench,
     /// What verification found, and which jobs ended below their least rate, a line each.
     found: Vec<String>,
+    /// Which files a later run will not be able to write again, a sentence each.
+    unmarked: Vec<String>,
 }
 
 impl MeasurementSession for JobsSession<'_, '_> {
@@ -153,6 +158,10 @@ impl MeasurementSession for JobsSession<'_, '_> {
     fn measure(&mut self) -> Result<(), BenchError> {
         let (shape, bench) = (self.request.shape.as_ref(), &mut self.opened.bench);
         let done = self.session.carry_out(&self.plan, shape, bench);
+        let done = done.and_then(|()| {
+            let kept = keep_files(&self.plan, self.request, bench);
+            kept.map(|unmarked| self.unmarked = unmarked)
+        });
         let findings = bench.findings();
         self.found = lines_of(&findings, &self.plan);
         let is_right = self.found.is_empty();
@@ -173,6 +182,11 @@ impl MeasurementSession for JobsSession<'_, '_> {
     fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
         let mut warnings = self.opened.leave();
         warnings.extend(self.session.reporter.warning());
+        let unmarked = std::mem::take(&mut self.unmarked).into_iter();
+        warnings.extend(unmarked.map(|text| {
+            Warning::warn(WarningCode::FileUnmarked, text)
+                .advise("A later run needs --overwrite to write it.")
+        }));
         Ok(warnings)
     }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DirectoryOwner, Target, TargetError, TargetOptions, TargetTable,
-    WorkDirectory, check_room,
+    AccessMode, Caching, DirectoryOwner, SmallFiles, Target, TargetError, TargetOptions,
+    TargetTable, WorkDirectory, check_room, is_kept,
 };
 use procedure::{Preparation, Trial};
 use results::Access;
@@ -16,7 +16,7 @@ use units::Bytes;
 use workload::{JobsSpec, TargetId};
 
 use super::test_files::allocate;
-use super::{StorageLaboratory, StorageSettings, TargetLocation};
+use super::{SMALL_FILE_OVERHEAD, StorageLaboratory, StorageSettings, TargetLocation};
 use crate::laboratory::LaboratoryError;
 
 /// A file or device that is worked on.
@@ -28,6 +28,8 @@ pub struct WantedFile {
     pub make: Option<FileToMake>,
     /// What may be done to one that exists.
     pub access: AccessMode,
+    /// Whether one that exists may be written only if an earlier run kept it.
+    pub is_kept: bool,
 }
 
 /// A file that is not there yet.
@@ -84,10 +86,7 @@ impl StorageLaboratory {
         for (number, file) in wanted.iter().enumerate() {
             let (main, buffered) = match file.make {
                 Some(FileToMake { bytes, reserve }) => {
-                    let parent = match file.path.parent() {
-                        Some(parent) if parent != Path::new("") => parent,
-                        _ => Path::new("."),
-                    };
+                    let parent = parent_of(&file.path);
                     if !made.contains_key(parent) {
                         let directory = WorkDirectory::create(parent, owner)?;
                         made.insert(parent.to_owned(), Arc::new(directory));
@@ -135,6 +134,11 @@ impl StorageLaboratory {
             signature_confirmed: confirmed.map(str::to_owned),
         };
         let buffered = Target::open(&file.path, &options)?;
+        if file.is_kept && !is_kept(buffered.file()) {
+            let why = "somebody has written it since an earlier run kept it".to_owned();
+            let path = file.path.clone();
+            return Err(TargetError::LeftBehind { path, why }.into());
+        }
         let name = file.path.display();
         let unseen = buffered.unseen().iter();
         let unseen = unseen.map(|what| format!("{name} may be in use: {what}."));
@@ -147,6 +151,68 @@ impl StorageLaboratory {
             other => other?,
         };
         Ok((main, buffered))
+    }
+
+    /// Make room for as many small files in a directory of ours below `parent`, which requests create
+    /// and remove. They are numbered behind the targets, two for each file.
+    ///
+    /// # Errors
+    /// When there is no room for `bytes` of them and `reserve`, or the directory cannot be made.
+    pub fn with_small_files(
+        mut self,
+        (parent, count): (&Path, u32),
+        (bytes, reserve): (u64, u64),
+        owner: &DirectoryOwner,
+    ) -> Result<Self, LaboratoryError> {
+        let overhead = u64::from(count) * SMALL_FILE_OVERHEAD;
+        let made = check_room(parent, bytes.saturating_add(overhead), reserve)
+            .and_then(|()| WorkDirectory::create(parent, owner));
+        let directory = match made {
+            Ok(directory) => Arc::new(directory),
+            Err(error) => {
+                self.clean_up()?;
+                return Err(error.into());
+            }
+        };
+        if let TargetLocation::Several { directories, .. } = &mut self.place {
+            directories.push(Arc::clone(&directory));
+        }
+        let table = Arc::into_inner(std::mem::take(&mut self.table));
+        let table = table
+            .expect("nothing is measured yet")
+            .with_small_files(SmallFiles {
+                directory,
+                count,
+                caching: Caching::Buffered,
+            });
+        self.table = Arc::new(table);
+        Ok(self)
+    }
+
+    /// Leave files to the user, by their numbers: those that were made under the names that were
+    /// asked for. What a later run will not be able to write again, a sentence each.
+    ///
+    /// # Errors
+    /// When something has one of these names now, or the system refuses.
+    pub fn keep(&self, files: &[(usize, PathBuf)]) -> Result<Vec<String>, LaboratoryError> {
+        let mut unmarked = Vec::new();
+        for (number, path) in files {
+            let mut directories = self.place.directories().iter();
+            let made_in = directories.find(|it| it.path().parent() == Some(parent_of(path)));
+            let name = format!("main-{number}");
+            let own = path.file_name().unwrap_or_default();
+            let is_marked = match made_in.filter(|it| it.has_made(&name)) {
+                Some(directory) => directory.keep(&name, own)?,
+                None => self.table.targets()[number * 2 + 1].keep().is_ok(),
+            };
+            if !is_marked {
+                let shown = path.display();
+                unmarked.push(format!(
+                    "{shown} is kept, and its file system cannot mark it as ours"
+                ));
+            }
+        }
+        Ok(unmarked)
     }
 
     fn note_buffered(&mut self, path: &Path) {
@@ -195,5 +261,12 @@ impl StorageLaboratory {
             }
         }
         Ok(())
+    }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
     }
 }

@@ -37,6 +37,12 @@ pub struct FioArgs {
     /// Refuse jobs that write or trim.
     #[arg(long)]
     pub readonly: bool,
+    /// Leave files that jobs make under fio's names, and write to those that an earlier run left.
+    #[arg(long)]
+    pub keep_files: bool,
+    /// End with code 3 if a number must not be used, as other commands do.
+    #[arg(long)]
+    pub strict: bool,
     /// Only the jobs of this name (repeatable).
     #[arg(long = "section", value_name = "NAME")]
     pub sections: Vec<String>,

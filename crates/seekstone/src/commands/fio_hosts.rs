@@ -31,6 +31,7 @@ pub fn check_hosts(args: &FioArgs, jobs: &[Job]) -> Result<(), UsageError> {
             "exitall without time_based",
             follows,
         ),
+        (args.keep_files, "--keep-files", "leaves files of one host"),
         (any(has_logs), "a log (write_..._log)", follows),
         (args.status_interval.is_some(), "--status-interval", follows),
     ];

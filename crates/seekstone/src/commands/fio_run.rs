@@ -98,6 +98,7 @@ pub fn ready_for(
         jobs,
         storage,
         overwrite: args.reach.overwrite,
+        keeps_files: args.keep_files,
         confirmed: args.reach.confirm.clone(),
         reserve: args.reach.reserve,
         setup: setup.clone(),

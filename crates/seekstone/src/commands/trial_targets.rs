@@ -100,6 +100,7 @@ pub fn request(reach: &Reach, jobs: Vec<Job>, setup: Setup) -> FioRequest {
         jobs,
         storage: lab::bench::default_settings(setup.seed),
         overwrite: reach.overwrite,
+        keeps_files: false,
         confirmed: reach.confirm.clone(),
         reserve: reach.reserve,
         setup,

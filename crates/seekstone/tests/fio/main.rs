@@ -6,6 +6,7 @@ mod content;
 mod directions;
 mod iolog;
 mod jobs;
+mod kept;
 mod output;
 mod steady;
 mod suite;
