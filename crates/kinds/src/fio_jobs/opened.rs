@@ -76,6 +76,10 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
         refuse_changed(&known.sizes, &sizes)?;
     }
     refuse_unwanted_writes(&plan, request)?;
+    if request.shape.is_none() {
+        let aligned = refuse_misaligned(&jobs, &plan);
+        aligned.map_err(|error| BenchError::Usage(error.to_string()))?;
+    }
     let opened = open(&plan, request)?;
     if known.is_none() {
         let target = found(&opened);
@@ -277,7 +281,40 @@ pub fn check_jobs(jobs: &[Job], setup: &Setup) -> Result<(), UnfitJobs> {
         return Ok(());
     }
     let plan = plan_jobs(jobs, &|path| size_of(path, setup))?;
+    refuse_misaligned(jobs, &plan)?;
     Ok(plan_fits(&plan)?)
+}
+
+/// Direct I/O that its file, or what a new file lies on, does not take.
+fn refuse_misaligned(jobs: &[Job], plan: &FioPlan) -> Result<(), PlanError> {
+    if plan.storage != JobStorage::Files {
+        return Ok(());
+    }
+    let mut units: BTreeMap<PathBuf, u64> = BTreeMap::new();
+    let phases = plan.phases.iter();
+    for (number, job) in phases.flat_map(|it| it.jobs.iter().zip(&it.workloads)) {
+        let direct = job.files.iter().filter(|region| region.target.0 % 2 == 0);
+        for region in direct {
+            let file = &plan.files[region.target.0 as usize / 2];
+            let place = place_of(file);
+            let unit = units.entry(place).or_insert_with_key(|place| {
+                let unit = Some(place).filter(|_| file.exists != Some(u64::MAX));
+                unit.and_then(|it| direct_unit(it)).map_or(1, u64::from)
+            });
+            let lengths = job.lengths().chain([region.block, region.offset]);
+            if let Some(bytes) = lengths.into_iter().find(|it| !it.is_multiple_of(*unit)) {
+                let shown = file.path.display();
+                return refused(
+                    &jobs[*number],
+                    format!(
+                        "{shown} takes direct I/O of multiples of {unit} bytes, and not of {bytes}: \
+                         give such a bs, size and offset, or leave direct=1 out"
+                    ),
+                );
+            }
+        }
+    }
+    Ok(())
 }
 
 fn plan_fits(plan: &FioPlan) -> Result<(), LimitError> {

@@ -402,9 +402,17 @@ impl Planner<'_> {
         let number = self.file(path);
         let exists = self.plan.files[number].exists;
         self.check_made(job, number)?;
+        let is_share = [job.offset, job.offset_increment]
+            .iter()
+            .any(|it| matches!(it, Amount::Percent(1..)));
         let shift = |whole| {
             let step = job.offset_increment.of(whole).saturating_mul(copy.into());
-            job.offset.of(whole).saturating_add(step)
+            let begin = job.offset.of(whole).saturating_add(step);
+            // As in fio, a share begins at the next whole block.
+            match is_share {
+                true => begin.checked_next_multiple_of(block).unwrap_or(begin),
+                false => begin,
+            }
         };
         let each = job.files.each.map(|sizes| size_between(sizes, path, block));
         let (begin, len) = match (job.size, each, exists) {

@@ -245,8 +245,7 @@ impl StorageLaboratory {
                     continue;
                 };
                 let unit = target.alignment().offset;
-                let sizes = job.sizes.iter().flatten().map(|size| u64::from(size.len));
-                let mut lengths = sizes.chain([region.block, region.offset]);
+                let mut lengths = job.lengths().chain([region.block, region.offset]);
                 if let Some(bytes) = lengths.find(|len| !len.is_multiple_of(u64::from(unit))) {
                     let title = trial.title.clone();
                     return Err(LaboratoryError::MisalignedThreads { title, bytes, unit });

@@ -6,7 +6,7 @@ use crate::support::{Scratch, finish, is_installed, skipped};
 use serde_json::Value;
 
 /// Jobs of the null engine. Found by comparing some hundred generated job files with fio 3.33.
-const JOBS: [&str; 34] = [
+const JOBS: [&str; 36] = [
     "--rw=read --bs=4k --size=1m --offset=512k --filesize=1m",
     "--rw=randread --bs=4k --size=2m --offset=512k --filesize=1m",
     "--rw=read --bs=4k --size=50% --offset=640k --filesize=1m",
@@ -31,6 +31,8 @@ const JOBS: [&str; 34] = [
     "--rw=randread --bs=4k --size=1m --io_size=512k --loops=3",
     "--rw=read --bs=3000 --size=1m --loops=2",
     "--rw=read --bs=4k --size=1m --offset=50%",
+    "--rw=randread --bs=12k --size=1m --offset=33% --filesize=1m",
+    "--rw=read --bs=4k --size=1m --filesize=1m --numjobs=3 --offset_increment=13%",
     "--rw=read:4k --bs=4k --size=1m",
     "--rw=read:4k --bs=4k --size=1m --io_size=2m",
     "--rw=read:4k --bs=4k --size=1050624",
