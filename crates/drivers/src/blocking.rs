@@ -62,7 +62,8 @@ pub(crate) fn carry_out(
         | Op::Create { .. }
         | Op::Open { .. }
         | Op::Close { .. }
-        | Op::Remove { .. } => change_file(table, request.op),
+        | Op::Remove { .. }
+        | Op::Stat { .. } => change_file(table, request.op),
         Op::Compute { .. } => unreachable!("{NOT_STORAGE}"),
     }
 }
@@ -96,7 +97,7 @@ fn perform(handle: &Handle<'_>, op: Op, bytes: &mut [u8]) -> Result<u32, Errno> 
     }
 }
 
-/// Create, open, close or remove a file, or trim a part of it.
+/// Create, open, close, remove or look at a file, or trim a part of it.
 pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
     let target: TargetId = op.target();
     match op {
@@ -104,6 +105,7 @@ pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
         Op::Open { .. } => table.open(target),
         Op::Close { .. } => table.close(target),
         Op::Remove { .. } => table.remove(target),
+        Op::Stat { .. } => table.stat(target),
         Op::Trim { offset, len, .. } => trim(&table.handle(target)?, offset, len),
         Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } | Op::WriteOut { .. } => {
             unreachable!("transfers are not file changes")

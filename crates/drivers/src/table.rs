@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, OFlags};
 use workload::{Errno, TargetId};
 
 use crate::target::{Caching, Target, TargetFileType};
@@ -161,6 +161,14 @@ impl TargetTable {
         let (files, number) = self.small_file(id)?;
         let removed = files.directory.remove_small(number);
         removed.map(|()| 0).map_err(errno)
+    }
+
+    /// Ask for a small file's attributes.
+    pub(crate) fn stat(&self, id: TargetId) -> Result<u32, Errno> {
+        let (files, number) = self.small_file(id)?;
+        let (directory, name) = (files.directory.descriptor(), small_file_name(number));
+        let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+        found.map(|_| 0).map_err(errno)
     }
 
     /// A small file's number; `EINVAL` for an open target, `EBADF` for a number beyond the table.

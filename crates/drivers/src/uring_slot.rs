@@ -159,7 +159,8 @@ impl UringSlot {
             | Op::Create { .. }
             | Op::Open { .. }
             | Op::Close { .. }
-            | Op::Remove { .. } => unreachable!("files are changed in place"),
+            | Op::Remove { .. }
+            | Op::Stat { .. } => unreachable!("files are changed in place"),
             Op::Compute { .. } => unreachable!("a ring moves data"),
         }
     }

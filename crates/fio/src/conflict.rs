@@ -22,6 +22,7 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
         two_rates(job),
         two_syncs(job),
         urgent_otherwise(job),
+        called_otherwise(job),
     ]
     .into_iter()
     .flatten()
@@ -197,6 +198,47 @@ fn slower_than_least(job: &Job) -> Option<Fault> {
         .then(|| refused(given, "it is above the rate that the job keeps to"))
 }
 
+/// What asks for I/O, or for more than one round.
+const NOT_OF_CALLS: [&str; 25] = [
+    "verify",
+    "time_based",
+    "rate",
+    "rate_iops",
+    "rate_min",
+    "rate_iops_min",
+    "thinktime",
+    "number_ios",
+    "io_size",
+    "read_iolog",
+    "write_iolog",
+    "write_bw_log",
+    "write_iops_log",
+    "write_lat_log",
+    "write_hist_log",
+    "steadystate",
+    "flow",
+    "pre_read",
+    "fill_device",
+    "zonesize",
+    "fsync",
+    "fdatasync",
+    "sync_file_range",
+    "sync",
+    "end_fsync",
+];
+
+/// One call on each file is all that such an engine does.
+fn called_otherwise(job: &Job) -> Option<Fault> {
+    job.engine.call()?;
+    let given = NOT_OF_CALLS.iter().find_map(|name| last(job, name));
+    let given = given.or_else(|| last(job, "loops").filter(|_| job.limits.loops > 1))?;
+    let name = job.engine.name;
+    Some(refused(
+        given,
+        &format!("{name} calls each file once, and does no I/O. Leave it out"),
+    ))
+}
+
 fn removed_each_loop(job: &Job) -> Option<Fault> {
     let given = last(job, "unlink_each_loop")?;
     // A job that is time_based is one loop, in fio, too.
@@ -231,7 +273,7 @@ fn is_no_file(name: &str) -> bool {
 /// Nothing is filled but file systems.
 fn fill(job: &mut Job) {
     let is_on_devices = job.files.names.iter().any(|name| is_no_file(name));
-    job.files.fill &= !is_on_devices && job.engine.kind != EngineKind::Null;
+    job.files.fill &= !is_on_devices && !job.engine.kind.moves_nothing();
 }
 
 /// Jobs of later phases run all the same.

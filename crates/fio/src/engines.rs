@@ -9,6 +9,23 @@ pub enum EngineKind {
     Synchronous,
     /// Requests are done at once, without storage.
     Null,
+    /// No I/O: one call on each file.
+    Calls(FileCall),
+}
+
+impl EngineKind {
+    /// Whether nothing is read or written.
+    pub(crate) const fn moves_nothing(self) -> bool {
+        matches!(self, Self::Null | Self::Calls(_))
+    }
+}
+
+/// What is done once with each file of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileCall {
+    Create,
+    Stat,
+    Delete,
 }
 
 /// An engine by fio's name.
@@ -18,6 +35,17 @@ pub struct FioEngine {
     pub name: &'static str,
     /// What stands for it here.
     pub kind: EngineKind,
+}
+
+impl FioEngine {
+    /// The call that it makes of each file in place of I/O.
+    #[must_use]
+    pub const fn call(self) -> Option<FileCall> {
+        match self.kind {
+            EngineKind::Calls(call) => Some(call),
+            EngineKind::Asynchronous | EngineKind::Synchronous | EngineKind::Null => None,
+        }
+    }
 }
 
 /// fio's default.
@@ -38,6 +66,9 @@ const DONE: &[(&str, EngineKind)] = &[
     ("posixaio", EngineKind::Asynchronous),
     ("linuxaio", EngineKind::Asynchronous),
     ("null", EngineKind::Null),
+    ("filecreate", EngineKind::Calls(FileCall::Create)),
+    ("filestat", EngineKind::Calls(FileCall::Stat)),
+    ("filedelete", EngineKind::Calls(FileCall::Delete)),
 ];
 
 const REFUSED: &[&str] = &[
@@ -53,9 +84,6 @@ const REFUSED: &[&str] = &[
     "rdma",
     "falloc",
     "ftruncate",
-    "filecreate",
-    "filestat",
-    "filedelete",
     "dircreate",
     "dirstat",
     "dirdelete",

@@ -459,7 +459,7 @@ impl Job {
         match self.engine.kind {
             EngineKind::Asynchronous => true,
             EngineKind::Null => self.depth > 1,
-            EngineKind::Synchronous => false,
+            EngineKind::Synchronous | EngineKind::Calls(_) => false,
         }
     }
 

@@ -36,7 +36,7 @@ pub use answers::{Answered, answers};
 pub use blocks::{BlockSizes, SizeShare};
 pub use buffers::Buffers;
 pub use command_line::{completed, nearly, read_command_line};
-pub use engines::{EngineKind, FioEngine};
+pub use engines::{EngineKind, FileCall, FioEngine};
 pub use fault::{Fault, JobFilePosition};
 pub use job::{
     Amount, EachWrite, FileOrder, Job, JobFiles, JobFlow, JobLimits, Least, PercentilesOf,

@@ -105,7 +105,8 @@ fn no_ramp(job: &Job) -> Option<String> {
 fn is_cached(job: &Job) -> bool {
     let mut names = job.files.names.iter();
     let is_on_model = names.any(|name| TargetName::from(name.as_str()).is_model());
-    !job.is_direct && job.engine.kind != EngineKind::Null && !is_on_model
+    let moves_bytes = !job.engine.kind.moves_nothing();
+    !job.is_direct && moves_bytes && !is_on_model
 }
 
 fn buffered_reads(job: &Job, facts: &MachineFacts) -> Option<String> {

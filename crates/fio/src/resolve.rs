@@ -335,7 +335,11 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "iodepth_low" => job.refill_at = Some(value.count()?).filter(|low| *low > 0),
         "io_submit_mode" => job.is_offloaded = value.text == "offload",
         // What they take is looked at when the whole job is known.
-        "iodepth_batch_complete_min" | "serialize_overlap" | "unlink_each_loop" | "exit_what" => {}
+        "iodepth_batch_complete_min"
+        | "serialize_overlap"
+        | "unlink_each_loop"
+        | "exit_what"
+        | "stat_type" => {}
         "rwmixread" => job.read_percent = value.count()?,
         "rwmixwrite" => job.read_percent = 100 - value.count()?,
         "norandommap" => job.may_repeat = value.truth()?,

@@ -7,6 +7,7 @@ use crate::table::row;
 
 const HANDOVER: &str = "how requests are handed over is ours: --driver and --poll choose";
 const PRIORITIES: &str = "of files and devices, by io_uring. Times by priority stand under prios";
+const STATTED: &str = "by fstatat in the open directory, whichever of them is named";
 const MANY: i64 = i64::MAX;
 
 /// In the order of the engines.
@@ -27,7 +28,7 @@ pub const OF_ENGINES: &[FioOption] = &[
     row("arguments", "", Text, OfEngine("exec")),
     row("grace_time", "", Int(0, MANY), OfEngine("exec")),
     row("std_redirect", "", Bool, OfEngine("exec")),
-    row("stat_type", "", OneOf(&["stat", "lstat", "statx"]), OfEngine("filestat")),
+    row("stat_type", "", OneOf(&["stat", "lstat", "statx"]), Done(STATTED)),
     row("volume", "", Text, OfEngine("gfapi")),
     row("brick", "", Text, OfEngine("gfapi")),
     row("https", "", OneOf(&["off", "on", "insecure"]), OfEngine("http")),

@@ -199,6 +199,7 @@ impl SimDriver {
                 | Op::Open { .. }
                 | Op::Close { .. }
                 | Op::Remove { .. }
+                | Op::Stat { .. }
         );
         if has_files {
             return Err(UNSUPPORTED);

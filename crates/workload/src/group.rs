@@ -86,7 +86,14 @@ impl ClientSpec {
             Self::Mix(_) => OPERATIONS.to_vec(),
             Self::Files(spec) => vec![spec.phase.last_kind()],
             Self::Control(_) => vec![OpKind::Read, OpKind::Write],
-            Self::Jobs(_) => vec![OpKind::Read, OpKind::Write, OpKind::Trim],
+            Self::Jobs(_) => vec![
+                OpKind::Read,
+                OpKind::Write,
+                OpKind::Trim,
+                OpKind::Create,
+                OpKind::Stat,
+                OpKind::Remove,
+            ],
             Self::Users(_) => Vec::new(),
             Self::Own(spec) => match spec.counts {
                 OwnCounts::Units | OwnCounts::ScheduledUnits { .. } => Vec::new(),

@@ -133,6 +133,11 @@ pub enum Op {
         /// The file's place in the table of targets.
         target: TargetId,
     },
+    /// Ask for the attributes of a file, by its name.
+    Stat {
+        /// The file's place in the table of targets.
+        target: TargetId,
+    },
     /// Work of a processor, done beside the storage: it needs no room among the requests that are
     /// outstanding, and holds none of them up.
     Compute {
@@ -161,6 +166,8 @@ units::words! {
         Close = "close",
         /// Removal.
         Remove = "remove",
+        /// Looking at attributes.
+        Stat = "stat",
         /// Work of a processor.
         Compute = "compute",
     }
@@ -185,6 +192,7 @@ impl Op {
             Self::Open { .. } => OpKind::Open,
             Self::Close { .. } => OpKind::Close,
             Self::Remove { .. } => OpKind::Remove,
+            Self::Stat { .. } => OpKind::Stat,
             Self::Compute { .. } => OpKind::Compute,
         }
     }
@@ -208,7 +216,8 @@ impl Op {
             | Self::Create { target }
             | Self::Open { target }
             | Self::Close { target }
-            | Self::Remove { target } => target,
+            | Self::Remove { target }
+            | Self::Stat { target } => target,
             Self::Compute { .. } => TargetId::NONE,
         }
     }

@@ -6,20 +6,22 @@ use workload::{
     Trims,
 };
 
-use super::plan::{JobPhase, PlannedFile};
+use super::file_calls::laying_out;
+use super::plan::{FioPlan, JobPhase};
 
 /// Files that are read are written first, with blocks of this size at this queue depth.
 pub(super) const FILL_BLOCK: u64 = 1 << 20;
 const FILL_DEPTH: u32 = 4;
 
-/// The workloads that write all of each file that was made and is read.
-pub(super) fn fill(files: &[PlannedFile]) -> JobPhase {
+/// The workloads that write all of each file that was made and is read, or is there before a job
+/// calls it.
+pub(super) fn fill(plan: &FioPlan) -> JobPhase {
     let mut phase = JobPhase {
         name: "fill".into(),
         names: vec!["laying out files".into()],
         ..JobPhase::default()
     };
-    for (number, file) in files.iter().enumerate() {
+    for (number, file) in plan.files.iter().enumerate() {
         if file.exists.is_some() || !file.is_read {
             continue;
         }
@@ -41,6 +43,7 @@ pub(super) fn fill(files: &[PlannedFile]) -> JobPhase {
             }
         }
     }
+    phase.workloads.extend(laying_out(plan));
     phase
 }
 

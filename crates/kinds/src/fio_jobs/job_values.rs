@@ -12,6 +12,7 @@ pub(super) fn depth_of(job: &Job, storage: &JobStorage) -> u32 {
     let is_trim = job.pattern.directions == Directions::Trim;
     match job.engine.kind {
         EngineKind::Synchronous if !job.is_offloaded => 1,
+        EngineKind::Calls(_) => 1,
         // The kernel trims while it is asked: what would wait for that is no queue of a device.
         _ if is_trim && *storage == JobStorage::Files => 1,
         _ => job.depth,

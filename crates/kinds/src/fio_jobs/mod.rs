@@ -3,6 +3,7 @@
 mod amount;
 mod checks;
 mod curve_targets;
+mod file_calls;
 mod file_names;
 mod fill;
 mod follow;
@@ -25,6 +26,7 @@ mod verify;
 mod workload_file;
 
 pub use curve_targets::{CurveOfTargets, curve_of_targets};
+pub use file_calls::CalledFiles;
 pub use follow::LogTo;
 pub use hosts::HostTimes;
 pub use load_shares::LoadShares;

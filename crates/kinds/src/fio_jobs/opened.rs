@@ -24,7 +24,7 @@ use units::{Bytes, TargetName};
 use workload::TargetId;
 
 use super::hosts::open_on_all;
-use super::plan::{FioPlan, JobStorage, PlanError, PlannedFile, plan_jobs};
+use super::plan::{FioPlan, JobStorage, PlanError, PlannedFile, plan_jobs, refused};
 use super::run::{FioRequest, Recall};
 
 /// What is to be done, and where.
@@ -198,8 +198,10 @@ pub(super) fn keep_files(
 
 fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
     match plan.storage {
-        _ if plan.files.is_empty() => Ok((open_null(Bytes(0), 0).description, Vec::new())),
-        JobStorage::Files => describe_files(&plan.files),
+        _ if plan.files.is_empty() && plan.called.is_none() => {
+            Ok((open_null(Bytes(0), 0).description, Vec::new()))
+        }
+        JobStorage::Files => describe_files(plan),
         JobStorage::Null | JobStorage::Simulated => {
             let names: Vec<String> = plan.files.iter().map(name_of_model).collect();
             let size = plan.files.iter().map(|it| it.exists).sum();
@@ -213,9 +215,10 @@ fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchEr
 }
 
 /// The first place, with the cautions of all: one that not every place has names its own.
-fn describe_files(files: &[PlannedFile]) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+fn describe_files(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
     let mut places: Vec<PathBuf> = Vec::new();
-    for place in files.iter().map(place_of) {
+    let called = plan.called.iter().map(|it| existing(&it.directory));
+    for place in plan.files.iter().map(place_of).chain(called) {
         if !places.contains(&place) {
             places.push(place);
         }
@@ -250,9 +253,14 @@ pub(super) fn place_of(file: &PlannedFile) -> PathBuf {
 }
 
 fn directory_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
+    existing(path.parent().unwrap_or(Path::new("")))
+}
+
+/// The current directory has no name in the name of its file.
+fn existing(parent: &Path) -> PathBuf {
+    match parent == Path::new("") {
+        true => PathBuf::from("."),
+        false => parent.to_owned(),
     }
 }
 
@@ -347,7 +355,15 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, 
             let mut settings = settings.clone();
             settings.reserve = request.reserve.map_or(0, |it| it.0);
             let confirmed = request.confirmed.as_deref();
-            let laboratory = StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
+            let mut laboratory =
+                StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
+            if let Some(called) = &plan.called {
+                let directory = existing(&called.directory);
+                let bytes = called.laid_out.iter().map(|(_, bytes)| bytes).sum();
+                let room = (bytes, reserve_at(&directory, request)?);
+                let files = (directory.as_path(), called.count);
+                laboratory = laboratory.with_small_files(files, room, &owner)?;
+            }
             Bench::Real(Box::new(kept(laboratory, request)))
         }
     };

@@ -9,6 +9,7 @@ use units::{Duration, TargetName};
 use workload::{Content, JobSpec, Region, StridedZones, TargetId, Trims};
 
 use super::amount::{JobBytes, JobEnd, end_of};
+use super::file_calls::{CallPlanner, CalledFiles};
 use super::file_names::{paths, shares_files, size_between};
 use super::job_values::{
     content_of, depth_of, durability_of, order_of, priorities_of, run_of, second_of, sizes_of,
@@ -98,6 +99,8 @@ pub struct FioPlan {
     pub storage: JobStorage,
     /// All files, in the order of their targets.
     pub files: Vec<PlannedFile>,
+    /// Files that are created, looked at or removed, and nothing else.
+    pub called: Option<CalledFiles>,
     /// One after the other.
     pub phases: Vec<JobPhase>,
     /// What the rows stand for.
@@ -161,17 +164,20 @@ pub fn plan_jobs(
         plan: FioPlan {
             storage: storage_of(jobs)?,
             files: Vec::new(),
+            called: None,
             phases: Vec::new(),
             rows: Vec::new(),
             verify: None,
         },
         group: 0,
         grouped: BTreeMap::new(),
+        calls: CallPlanner::default(),
     };
     for (number, job) in jobs.iter().enumerate() {
         planner.take(number, job)?;
     }
     let mut plan = planner.plan;
+    planner.calls.finish(jobs, &mut plan)?;
     for (phase, name) in plan.phases.iter_mut().zip(phase_names(jobs)) {
         phase.name = name;
     }
@@ -251,6 +257,7 @@ pub(super) struct Planner<'a> {
     group: u32,
     /// The row of each group that is one row.
     grouped: BTreeMap<u32, u32>,
+    pub(super) calls: CallPlanner,
 }
 
 impl Planner<'_> {
@@ -298,6 +305,9 @@ impl Planner<'_> {
     }
 
     fn workload(&mut self, job: &Job, copy: u32, row: u32) -> Result<JobSpec, PlanError> {
+        if let Some(call) = job.engine.call() {
+            return self.call((job, call), copy, row);
+        }
         if let Some(log) = &job.replay.log {
             return self.replay(job, log, row);
         }

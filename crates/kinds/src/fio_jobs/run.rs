@@ -382,6 +382,7 @@ impl<'a, 'b> FioSession<'a, 'b> {
     fn recall(&self, plan: &FioPlan) -> Recall {
         let leaves = plan.phases.len() > 1 && plan.writes_blank_files();
         let is_watched = plan.phases.iter().any(|phase| phase.steady.is_some());
+        let leaves = leaves || plan.called.is_some();
         match self.reporter.has_logs() || is_watched || plan.verify.is_some() || leaves {
             true => Recall::Never,
             false => Recall::WhereKept,
@@ -486,7 +487,7 @@ fn expected(trial: &Trial) -> Duration {
 
 /// The trial that writes the files that are made and read, if there are any.
 fn fill_trial(plan: &FioPlan, bench: &Bench) -> Option<Trial> {
-    let fill = fill(&plan.files);
+    let fill = fill(plan);
     let is_needed = plan.storage == JobStorage::Files && !fill.workloads.is_empty();
     is_needed.then(|| trial(&fill, bench, (0, None)))
 }

@@ -266,7 +266,7 @@ fn own_work(
         }
     };
     let reads = own_io("read", io.read_bytes);
-    let is_files = matches!(trial.spec, ClientSpec::Files(_));
+    let is_files = matches!(trial.spec, ClientSpec::Files(_)) || metadata(measurement) > 0;
     let own_writes = |behind| {
         let syncs = count(measurement, &["flush"]) + synced(measurement, trial);
         let beside = behind + SYNC_BYTES * syncs + HOUSEKEEPING_BYTES;

@@ -9,7 +9,7 @@ use engine::{PriorityRecord, RowRecord, WINDOW};
 use fio::output::{
     DiskUse, Document, Idleness, JobReport, PriorityTimes, TerseVersion, Transfers, Usage,
 };
-use fio::{Given, Job, JobFile};
+use fio::{Amount, Directions, FileCall, Given, Job, JobFile};
 use host::environment;
 use kinds::fio_jobs::{
     FioRequest, FioRun, HostTimes, JobTimes, Reporting, StatusReports, as_fio_date, phase_names,
@@ -395,8 +395,11 @@ fn reports(
                 () => phase.map_or(0, first_error),
             },
             transfers: [OpKind::Read, OpKind::Write, OpKind::Trim]
-                .map(|kind| as_in_fio(job, transfers(&times.records, kind))),
-            together: as_in_fio(job, together(&times.records)),
+                .map(|kind| of_direction(job, &times.records, kind)),
+            together: match job.engine.call() {
+                Some(call) => calls(job, &times.records, call),
+                None => as_in_fio(job, together(&times.records)),
+            },
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),
             percentiles_of: job.reports.percentiles_of,
@@ -465,6 +468,51 @@ fn own_options(files: &[JobFile], job: &Job) -> Vec<(String, String)> {
         }
     }
     options
+}
+
+/// What a job moved in one direction. As in fio, calls on files count in that of `rw`.
+fn of_direction(job: &Job, records: &BTreeMap<OpKind, RowRecord>, kind: OpKind) -> Transfers {
+    let Some(call) = job.engine.call() else {
+        return as_in_fio(job, transfers(records, kind));
+    };
+    let counted = match job.pattern.directions {
+        Directions::Read | Directions::Mixed => OpKind::Read,
+        Directions::Write => OpKind::Write,
+        Directions::Trim | Directions::TrimWrite => OpKind::Trim,
+    };
+    match kind == counted {
+        true => calls(job, records, call),
+        false => Transfers::default(),
+    }
+}
+
+/// Calls on files, each with the bytes that its file has, or would have.
+fn calls(job: &Job, records: &BTreeMap<OpKind, RowRecord>, call: FileCall) -> Transfers {
+    let done = transfers(
+        records,
+        match call {
+            FileCall::Create => OpKind::Create,
+            FileCall::Stat => OpKind::Stat,
+            FileCall::Delete => OpKind::Remove,
+        },
+    );
+    let files = match job.files.names.len() {
+        0 => u64::from(job.files.count.max(1)),
+        named => named as u64,
+    };
+    let each = match (job.files.each, job.size) {
+        (Some((least, _)), _) => least,
+        (None, Some(Amount::Bytes(size))) => size / files,
+        (None, _) => 0,
+    };
+    let windows = done.windows.iter().map(|(count, _)| (*count, count * each));
+    Transfers {
+        bytes: done.count() * each,
+        windows: windows.collect(),
+        whole: Histogram::default(),
+        submission: Histogram::default(),
+        ..done
+    }
 }
 
 fn transfers(records: &BTreeMap<OpKind, RowRecord>, kind: OpKind) -> Transfers {

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod amounts;
+mod calls;
 mod content;
 mod directions;
 mod iolog;
