@@ -9,6 +9,8 @@ mod json;
 mod normal;
 mod terse;
 
+use std::collections::BTreeMap;
+
 use stats::Histogram;
 use units::{Duration, TimeSpan};
 
@@ -49,6 +51,8 @@ pub struct Transfers {
     pub windows: Vec<(u64, u64)>,
     /// Length of a window.
     pub window: Duration,
+    /// Bytes a second of all rows of its group: put in by [`share_in_groups`].
+    pub group_rate: f64,
     /// Times by priority, where requests differ in it.
     pub priorities: Vec<PriorityTimes>,
 }
@@ -228,6 +232,14 @@ impl Transfers {
     }
 
     /// Operations a second and KiB a second of whole windows.
+    /// What part of its group's rate a mean of so many KiB/s is, in percent: fio's `bw_agg`.
+    pub(crate) fn share_of_group(&self, bw: &SampleStatistics) -> f64 {
+        match bw.count > 0 && self.group_rate > 0.0 {
+            true => (bw.mean * 1024.0 * 100.0 / self.group_rate).min(100.0),
+            false => 0.0,
+        }
+    }
+
     pub(crate) fn windows(&self) -> [SampleStatistics; 2] {
         let whole = self.windows.len().saturating_sub(1);
         let seconds = self.window.as_secs_f64().max(1e-9);
@@ -236,6 +248,31 @@ impl Transfers {
             SampleStatistics::of_values(&values.collect::<Vec<_>>())
         };
         [rates(|it| it.0 as f64), rates(|it| it.1 as f64 / 1024.0)]
+    }
+}
+
+/// Put into each row what its whole group moves in a second: as in fio, all that its rows moved in
+/// the time of the longest.
+pub fn share_in_groups(jobs: &mut [JobReport]) {
+    type OfDirection = fn(&mut JobReport) -> &mut Transfers;
+    let directions: [OfDirection; 4] = [
+        |job| &mut job.transfers[0],
+        |job| &mut job.transfers[1],
+        |job| &mut job.transfers[2],
+        |job| &mut job.together,
+    ];
+    for of_direction in directions {
+        let mut groups: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
+        for job in &mut *jobs {
+            let (bytes, longest) = groups.entry(job.group).or_default();
+            let moved = of_direction(job);
+            *bytes += moved.bytes;
+            *longest = longest.max(moved.span.length().as_secs_f64());
+        }
+        for job in &mut *jobs {
+            let (bytes, longest) = groups[&job.group];
+            of_direction(job).group_rate = bytes as f64 / longest.max(1e-9);
+        }
     }
 }
 

@@ -208,7 +208,7 @@ fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
         "lat_ns": times(&moved.whole, whole),
         "bw_min": bw.least as u64,
         "bw_max": bw.most as u64,
-        "bw_agg": if bw.count > 0 { 100.0 } else { 0.0 },
+        "bw_agg": moved.share_of_group(&bw),
         "bw_mean": bw.mean,
         "bw_dev": bw.deviation,
         "bw_samples": bw.count,

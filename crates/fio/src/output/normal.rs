@@ -155,12 +155,18 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
     let rate = moved.bytes_per_second();
     let _ = writeln!(
         text,
-        "  {name}: IOPS={}, BW={} ({})({}/{}msec)",
+        "  {name}: IOPS={}, BW={} ({})({}/{}msec){}",
         count(moved.iops()),
         binary(rate, "/s"),
         decimal(rate, "/s"),
         binary(moved.bytes as f64, ""),
-        moved.milliseconds()
+        moved.milliseconds(),
+        // fio says so of every device, zoned or not.
+        if name == "write" {
+            "; 0 zone resets"
+        } else {
+            ""
+        }
     );
     let of = job.percentiles_of;
     let times = [
@@ -181,8 +187,13 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
     }
     let _ = writeln!(
         text,
-        "   bw (  KiB/s): min={}, max={}, per=100.00%, avg={:.2}, stdev={:.2}, samples={}",
-        bw.least as u64, bw.most as u64, bw.mean, bw.deviation, bw.count
+        "   bw (  KiB/s): min={}, max={}, per={:.2}%, avg={:.2}, stdev={:.2}, samples={}",
+        bw.least as u64,
+        bw.most as u64,
+        moved.share_of_group(&bw),
+        bw.mean,
+        bw.deviation,
+        bw.count
     );
     let _ = writeln!(
         text,

@@ -129,7 +129,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, version: Ter
     }
     times(text, &moved.whole);
     let [iops, bw] = moved.windows();
-    let share = if bw.count > 0 { 100.0 } else { 0.0 };
+    let share = moved.share_of_group(&bw);
     let _ = write!(
         text,
         ";{};{};{share:.6}%;{:.6};{:.6}",

@@ -26,7 +26,13 @@ impl Disks {
             let Ok((description, _)) = inspect::inspect(&path) else {
                 continue;
             };
-            for device in description.devices {
+            // As in fio, what is beneath a loop device is not its own.
+            let mut is_own = true;
+            let own = description.devices.into_iter().take_while(|device| {
+                let is_last = device.name.starts_with("loop");
+                std::mem::replace(&mut is_own, !is_last)
+            });
+            for device in own {
                 if !names.contains(&device.name) {
                     names.push(device.name);
                 }

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use engine::{PriorityRecord, RowRecord, WINDOW};
 use fio::output::{
     DiskUse, Document, Idleness, JobReport, PriorityTimes, TerseVersion, Transfers, Usage,
+    share_in_groups,
 };
 use fio::{Amount, Directions, FileCall, Given, Job, JobFile};
 use host::environment;
@@ -411,7 +412,9 @@ fn reports(
             own: Some(own(&times.records)),
         }
     };
-    rows.iter().map(report).collect()
+    let mut reports: Vec<JobReport> = rows.iter().map(report).collect();
+    share_in_groups(&mut reports);
+    reports
 }
 
 /// Seconds from the beginning to the end of all jobs.
@@ -520,7 +523,8 @@ fn transfers(records: &BTreeMap<OpKind, RowRecord>, kind: OpKind) -> Transfers {
 }
 
 /// fio counts from when a request of a rate is sent, not from when it was due, and synchronous
-/// engines have no submission of their own.
+/// engines have no submission of their own. Of a rate the times from ready to completed are not
+/// known, and those from sent to completed stand for them.
 fn as_in_fio(job: &Job, moved: Transfers) -> Transfers {
     let is_replayed = job.replay.log.is_some() && !job.replay.is_unpaced;
     let has_rate = is_replayed || job.pace.rates.iter().any(Option::is_some);
@@ -532,7 +536,10 @@ fn as_in_fio(job: &Job, moved: Transfers) -> Transfers {
             true => moved.service.clone(),
             false => moved.whole,
         },
-        submission: Histogram::default(),
+        submission: match job.has_submission() {
+            true => moved.submission,
+            false => Histogram::default(),
+        },
         ..moved
     }
 }
@@ -554,6 +561,7 @@ fn moved(record: &RowRecord) -> Transfers {
         span: record.span,
         windows: record.windows.clone(),
         window: WINDOW,
+        group_rate: 0.0,
         priorities: record.by_priority.iter().map(of_priority).collect(),
     }
 }
