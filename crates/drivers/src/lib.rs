@@ -22,6 +22,7 @@ mod file_content;
 mod file_system;
 mod guard;
 mod huge_pages;
+mod on_demand;
 mod open;
 mod payload;
 mod purge;
@@ -62,6 +63,7 @@ pub use guard::regular_file::{ReadFileError, open_regular_file, read_regular_fil
 pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};
 pub use guard::seal::{Proof, Seal};
 pub use guard::strangers::{is_strangers, refuse_strangers_links};
+pub use on_demand::OpenFilePool;
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, Notice, OpenedDriver, THREADS_MAX, UringSettings,
     io_threads, open_driver,
@@ -76,7 +78,7 @@ pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
 pub use stale::{ClosedDirectory, StaleDirectory, find_closed, find_stale};
 pub use table::{SmallFiles, TargetTable};
-pub use target::{AccessMode, Caching, Target, TargetFileType, TargetOptions};
+pub use target::{AccessMode, Caching, Target, TargetDescriptor, TargetFileType, TargetOptions};
 pub use target_error::TargetError;
 pub use threads::{IO_STACK_BYTES, ThreadsDriver};
 pub use uring::UringDriver;

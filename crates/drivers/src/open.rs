@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -208,8 +207,8 @@ fn obstacle(targets: &TargetTable) -> Option<Obstacle> {
     // One file of each file system is enough: there may be thousands.
     let mut devices = BTreeSet::new();
     let mut firsts = targets.targets().iter().filter(|target| {
-        let metadata = target.file().metadata();
-        metadata.is_ok_and(|it| devices.insert(it.dev()))
+        let found = target.identity();
+        found.is_ok_and(|(device, _)| devices.insert(device))
     });
     let target = firsts.find(|target| holds_up(target))?;
     let path = target.path().to_owned();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{AtFlags, OFlags};
 use workload::{Errno, TargetId};
 
-use crate::target::{Caching, Target, TargetFileType};
+use crate::target::{Caching, Target, TargetDescriptor, TargetFileType};
 use crate::work_directory::{WorkDirectory, small_file_name};
 
 /// Small files are spread over so many locks that workers hardly ever meet at one.
@@ -34,6 +34,13 @@ impl SmallFiles {
             Caching::Buffered => OFlags::empty(),
         }
     }
+
+    const fn unit(&self) -> u32 {
+        match self.caching {
+            Caching::Direct => SMALL_FILE_UNIT,
+            Caching::Buffered => 1,
+        }
+    }
 }
 
 /// All targets of a trial, shared by its workers. Open targets come first and need no lock.
@@ -43,6 +50,7 @@ pub struct TargetTable {
     /// For each target the first that is the same file or device: the number in the stamps of its
     /// blocks, so that they are recognised however the file is opened.
     stamp_ids: Vec<TargetId>,
+    opens_on_demand: bool,
     small_files: Option<SmallFiles>,
     handles: Vec<Mutex<HashMap<u32, Arc<File>>>>,
 }
@@ -51,8 +59,9 @@ pub struct TargetTable {
 pub(crate) enum Handle<'a> {
     /// An open target and its place in the table.
     Target(&'a Target, u32),
-    /// A small file; it stays open until the last request on it is done.
-    Small(Arc<File>, Caching),
+    /// A small file, or one that was opened on demand; it stays open until the last request on it
+    /// is done. Resumed transfers go on at multiples of the number.
+    Shared(Arc<File>, u32),
 }
 
 impl TargetTable {
@@ -63,14 +72,14 @@ impl TargetTable {
             .iter()
             .map(|target| target.identity().ok())
             .collect();
-        let first_same = |place: usize| {
-            let same = identities
-                .iter()
-                .position(|one| one.is_some() && *one == identities[place]);
-            TargetId(u32::try_from(same.unwrap_or(place)).expect("targets are counted in 32 bits"))
+        let mut firsts = HashMap::new();
+        let first_same = |(place, identity): (usize, Option<_>)| {
+            let first = identity.map_or(place, |it| *firsts.entry(it).or_insert(place));
+            TargetId(u32::try_from(first).expect("targets are counted in 32 bits"))
         };
-        let stamp_ids = (0..targets.len()).map(first_same).collect();
+        let stamp_ids = identities.into_iter().enumerate().map(first_same).collect();
         Self {
+            opens_on_demand: targets.iter().any(|it| it.on_demand().is_some()),
             targets,
             stamp_ids,
             ..Self::default()
@@ -101,7 +110,10 @@ impl TargetTable {
     #[inline]
     pub(crate) fn handle(&self, id: TargetId) -> Result<Handle<'_>, Errno> {
         if let Some(target) = self.targets.get(id.0 as usize) {
-            return Ok(Handle::Target(target, id.0));
+            return match self.opens_on_demand {
+                false => Ok(Handle::Target(target, id.0)),
+                true => in_use(target, id.0),
+            };
         }
         let (files, number) = self.small_file(id)?;
         let file = self
@@ -109,7 +121,19 @@ impl TargetTable {
             .get(&number)
             .cloned()
             .ok_or(Errno(libc::EBADF))?;
-        Ok(Handle::Small(file, files.caching))
+        Ok(Handle::Shared(file, files.unit()))
+    }
+
+    /// Whether a request to it first has to open it, which takes time.
+    #[inline]
+    pub(crate) fn is_closed(&self, id: TargetId) -> bool {
+        let is_closed = |target: &Target| target.on_demand().is_some_and(|file| !file.is_open());
+        self.opens_on_demand && self.targets.get(id.0 as usize).is_some_and(is_closed)
+    }
+
+    /// Whether any target is opened on demand.
+    pub(crate) const fn opens_on_demand(&self) -> bool {
+        self.opens_on_demand
     }
 
     /// The number that the stamps of a target's blocks carry.
@@ -197,7 +221,7 @@ impl Handle<'_> {
     pub(crate) fn file(&self) -> &File {
         match self {
             Self::Target(target, _) => target.file(),
-            Self::Small(file, _) => file,
+            Self::Shared(file, _) => file,
         }
     }
 
@@ -222,7 +246,7 @@ impl Handle<'_> {
         let total = moved + count;
         let end = match self {
             Self::Target(target, _) => target.end(),
-            Self::Small(file, _) => file.metadata().map(|metadata| metadata.len()),
+            Self::Shared(file, _) => file.metadata().map(|metadata| metadata.len()),
         };
         // Without a known end the next transfer tells: it moves nothing there.
         if is_read && (count == 0 || end.is_ok_and(|end| offset + u64::from(total) >= end)) {
@@ -230,15 +254,25 @@ impl Handle<'_> {
         }
         let unit = match self {
             Self::Target(target, _) => target.alignment().offset,
-            Self::Small(_, Caching::Direct) => SMALL_FILE_UNIT,
-            Self::Small(_, Caching::Buffered) => 1,
+            Self::Shared(_, unit) => *unit,
         };
         Some(total / unit * unit)
     }
 }
 
+/// The file of a target of a table in which some are opened on demand.
+#[cold]
+fn in_use(target: &Target, place: u32) -> Result<Handle<'_>, Errno> {
+    match target.descriptor() {
+        Ok(TargetDescriptor::OnDemand(file)) => Ok(Handle::Shared(file, target.alignment().offset)),
+        Ok(TargetDescriptor::Held(_)) => Ok(Handle::Target(target, place)),
+        // Another file has its name now.
+        Err(error) => Err(Errno(error.raw_os_error().unwrap_or(libc::ESTALE))),
+    }
+}
+
 /// Close, and tell what the system said: on network file systems a write can fail as late as here.
-fn close_and_report(file: File) -> Result<u32, Errno> {
+pub(crate) fn close_and_report(file: File) -> Result<u32, Errno> {
     // SAFETY: the descriptor was just taken out of its owner, so it is closed exactly once.
     let outcome = unsafe { libc::close(file.into_raw_fd()) };
     if outcome == 0 {

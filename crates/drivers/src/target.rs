@@ -6,15 +6,19 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
+use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{OFlags, StatVfs, StatVfsMountFlags, fcntl_getfl, fcntl_setfl, fstatvfs};
 
 use crate::alignment::{Alignment, find_alignment};
 use crate::device::{self, Device};
+use crate::guard::identity::Identity;
 use crate::guard::kept::mark_kept;
+use crate::on_demand::{FileSource, OnDemandFile, OpenFilePool};
 use crate::signature::find_content;
 use crate::target_error::TargetError;
 
@@ -60,10 +64,10 @@ pub enum TargetFileType {
     Device,
 }
 
-/// An open file or device.
+/// An open file or device, or a file that is opened on demand.
 #[derive(Debug)]
 pub struct Target {
-    file: File,
+    file: TargetFile,
     path: PathBuf,
     kind: TargetFileType,
     size: u64,
@@ -77,6 +81,31 @@ pub struct Target {
     unseen: Vec<String>,
 }
 
+/// How the descriptor of a target is had.
+#[derive(Debug)]
+enum TargetFile {
+    Held(File),
+    OnDemand(OnDemandFile),
+}
+
+/// A descriptor of a target, for as long as it is used.
+#[derive(Debug)]
+pub enum TargetDescriptor<'a> {
+    Held(&'a File),
+    OnDemand(Arc<File>),
+}
+
+impl Deref for TargetDescriptor<'_> {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        match self {
+            Self::Held(file) => file,
+            Self::OnDemand(file) => file,
+        }
+    }
+}
+
 impl Target {
     /// Open `path`, which the user named.
     ///
@@ -84,12 +113,7 @@ impl Target {
     /// When it is not a file or device, when it is in use or carries data, or when the system
     /// refuses. [`TargetError::DirectUnsupported`] means that buffered I/O would work.
     pub fn open(path: &Path, options: &TargetOptions) -> Result<Self, TargetError> {
-        // O_PATH looks at a thing without opening it: a FIFO does not block, a tape does not wind.
-        let named = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_PATH)
-            .open(path)
-            .map_err(|error| TargetError::io("open", path, error))?;
+        let named = open_path(path).map_err(|error| TargetError::io("open", path, error))?;
         let metadata = examine(&named, path)?;
         let kind = kind_of(&metadata, path)?;
         let (exclusive, unseen) = match (kind, options.access) {
@@ -121,7 +145,7 @@ impl Target {
             caching,
             signature_confirmed: None,
         };
-        let file = reopen(&self.file, &self.path, &options)?;
+        let file = reopen(self.file(), &self.path, &options)?;
         let opened = Self::opened(file, &self.path, self.kind, self.access, caching)?;
         Ok(Self {
             unseen: self.unseen.clone(),
@@ -163,7 +187,7 @@ impl Target {
         let path = path.to_path_buf();
         match alignment {
             Some(alignment) => Ok(Self {
-                file,
+                file: TargetFile::Held(file),
                 path,
                 kind,
                 size,
@@ -178,9 +202,64 @@ impl Target {
     }
 
     /// The open file.
+    ///
+    /// # Panics
+    /// When it is opened on demand: [`Target::descriptor`] opens that.
     #[must_use]
     pub fn file(&self) -> &File {
-        &self.file
+        match &self.file {
+            TargetFile::Held(file) => file,
+            TargetFile::OnDemand(_) => panic!("{} is opened on demand", self.path.display()),
+        }
+    }
+
+    /// The open file, opened now where it is opened on demand.
+    ///
+    /// # Errors
+    /// When the system refuses, or another file has its name now.
+    pub fn descriptor(&self) -> io::Result<TargetDescriptor<'_>> {
+        Ok(match &self.file {
+            TargetFile::Held(file) => TargetDescriptor::Held(file),
+            TargetFile::OnDemand(file) => TargetDescriptor::OnDemand(file.open()?),
+        })
+    }
+
+    /// The file, where it is opened on demand.
+    #[inline]
+    pub(crate) const fn on_demand(&self) -> Option<&OnDemandFile> {
+        match &self.file {
+            TargetFile::Held(_) => None,
+            TargetFile::OnDemand(file) => Some(file),
+        }
+    }
+
+    /// Close a file that the user named, and open it again when it is used, if its name stands for
+    /// the same file then. A device stays open: its claim would be lost.
+    ///
+    /// # Errors
+    /// When the system does not tell which file it is.
+    pub fn opened_on_demand(self, pool: &Arc<OpenFilePool>) -> Result<Self, TargetError> {
+        if self.kind == TargetFileType::Device {
+            return Ok(self);
+        }
+        let identity = Identity::of(self.file())
+            .map_err(|error| TargetError::io("examine", &self.path, error))?;
+        let source = FileSource::Named {
+            path: self.path.clone(),
+            options: TargetOptions {
+                access: self.access,
+                caching: self.caching,
+                signature_confirmed: None,
+            },
+            identity,
+        };
+        Ok(self.closed(pool, source))
+    }
+
+    /// Close it, and open it again as `source` says.
+    pub(crate) fn closed(self, pool: &Arc<OpenFilePool>, source: FileSource) -> Self {
+        let file = TargetFile::OnDemand(pool.add(source));
+        Self { file, ..self }
     }
 
     /// The path as given.
@@ -234,14 +313,17 @@ impl Target {
     pub fn allocated(&self) -> io::Result<u64> {
         match self.kind {
             // The kernel counts in units of 512 bytes, whatever the file system's block is.
-            TargetFileType::File => self.file.metadata().map(|it| it.blocks() * 512),
+            TargetFileType::File => self.descriptor()?.metadata().map(|it| it.blocks() * 512),
             TargetFileType::Device => Ok(self.size),
         }
     }
 
     /// The same for every descriptor of one file or device.
     pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
-        let metadata = self.file.metadata()?;
+        if let TargetFile::OnDemand(file) = &self.file {
+            return Ok(file.identity().numbers());
+        }
+        let metadata = self.file().metadata()?;
         Ok(match self.kind {
             TargetFileType::File => (metadata.dev(), metadata.ino()),
             // A device may have several nodes. No file system has the number of all ones.
@@ -252,7 +334,7 @@ impl Target {
     /// Where the target ends now: a file may have grown since it was opened.
     pub(crate) fn end(&self) -> io::Result<u64> {
         match self.kind {
-            TargetFileType::File => self.file.metadata().map(|metadata| metadata.len()),
+            TargetFileType::File => self.descriptor()?.metadata().map(|metadata| metadata.len()),
             TargetFileType::Device => Ok(self.size),
         }
     }
@@ -313,8 +395,18 @@ fn claim_device(
     }
 }
 
+/// Look at a thing without opening it: a FIFO does not block, a tape does not wind.
+pub(crate) fn open_path(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_PATH).open(path)
+}
+
 /// Open what `named` refers to for the work itself.
-fn reopen(named: &File, path: &Path, options: &TargetOptions) -> Result<File, TargetError> {
+pub(crate) fn reopen(
+    named: &File,
+    path: &Path,
+    options: &TargetOptions,
+) -> Result<File, TargetError> {
     let is_writable = options.access == AccessMode::Overwrite;
     let direct = if options.caching == Caching::Direct {
         libc::O_DIRECT

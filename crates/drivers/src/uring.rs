@@ -91,7 +91,7 @@ impl UringDriver {
         want_punctual_timers();
         let depth = options.depth;
         let buffers = options.buffers()?;
-        let ring = Ring::new(options, targets.targets(), &buffers)?;
+        let ring = Ring::new(options, targets, &buffers)?;
         Ok(Self {
             clock,
             targets: Arc::clone(targets),
@@ -371,9 +371,12 @@ impl UringDriver {
         let issued = self.clock.now();
         let result = match request.op {
             Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } | Op::WriteOut { .. } => {
-                // Its target was not open when it came; it may have been opened since.
+                // Its target was not open when it came; it is opened now, or has been since.
                 match self.start(request)? {
-                    Ok(()) => return Ok(()),
+                    Ok(()) => {
+                        self.blocked_until = self.clock.now();
+                        return Ok(());
+                    }
                     Err(error) => Err(error),
                 }
             }
@@ -423,7 +426,8 @@ impl Driver for UringDriver {
         }
         match request.op {
             Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } | Op::WriteOut { .. } => {
-                if self.start(request)?.is_err() {
+                let is_closed = self.targets.is_closed(request.op.target());
+                if is_closed || self.start(request)?.is_err() {
                     self.in_place.push_back(request);
                 }
             }

@@ -1,6 +1,7 @@
 //! May io_uring be used here, may it poll a device, and does it wait for the storage?
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use io_uring::{IoUring, opcode, squeue, types};
 
+use crate::alignment::Alignment;
 use crate::buffers::AlignedBuffer;
 use crate::target::Target;
 use sys::voluntary_switches;
@@ -58,7 +60,7 @@ pub(crate) fn refusal(error: &io::Error) -> String {
 /// # Errors
 /// What the kernel says against it: that it does not support it, as a rule.
 pub fn probe_polling(target: &Target) -> io::Result<()> {
-    let (buffer, read) = first_bytes(target)?;
+    let (buffer, read) = first_bytes(target.file(), target.alignment())?;
     let mut ring: IoUring = IoUring::builder().setup_iopoll().build(2)?;
     // SAFETY: the buffer outlives the request, whose end `end_of` waits for.
     let pushed = unsafe { ring.submission().push(&read) };
@@ -79,7 +81,10 @@ const READS_HELD_UP: usize = 3;
 #[must_use]
 pub(crate) fn holds_up(target: &Target) -> bool {
     static KNOWN: Mutex<BTreeMap<(u64, u64), bool>> = Mutex::new(BTreeMap::new());
-    let Ok(metadata) = target.file().metadata() else {
+    let Ok(file) = target.descriptor() else {
+        return false;
+    };
+    let Ok(metadata) = file.metadata() else {
         return false;
     };
     // The number of a device that is unmounted is given to the next one.
@@ -89,7 +94,7 @@ pub(crate) fn holds_up(target: &Target) -> bool {
         return *known;
     }
     for _ in 0..READS_HELD_UP {
-        match is_read_held_up(target) {
+        match is_read_held_up(&file, target.alignment()) {
             Ok(Some(true)) => {}
             Ok(Some(false)) => {
                 known.insert(key, false);
@@ -104,9 +109,9 @@ pub(crate) fn holds_up(target: &Target) -> bool {
 
 /// Whether the thread slept while it handed a read over, and found it done when it came back;
 /// `None` where nothing was read.
-fn is_read_held_up(target: &Target) -> io::Result<Option<bool>> {
+fn is_read_held_up(file: &File, alignment: Alignment) -> io::Result<Option<bool>> {
     let mut ring = IoUring::new(2)?;
-    let (buffer, read) = first_bytes(target)?;
+    let (buffer, read) = first_bytes(file, alignment)?;
     // SAFETY: the buffer outlives the request, whose end `end_of` waits for.
     let pushed = unsafe { ring.submission().push(&read) };
     pushed.map_err(io::Error::other)?;
@@ -119,11 +124,11 @@ fn is_read_held_up(target: &Target) -> io::Result<Option<bool>> {
     Ok((read > 0).then_some(slept && is_done))
 }
 
-/// A read of the first bytes of `target`, and the memory it goes to.
-fn first_bytes(target: &Target) -> io::Result<(AlignedBuffer, squeue::Entry)> {
-    let len = target.alignment().offset.max(4096);
+/// A read of the first bytes of `file`, and the memory it goes to.
+fn first_bytes(file: &File, alignment: Alignment) -> io::Result<(AlignedBuffer, squeue::Entry)> {
+    let len = alignment.offset.max(4096);
     let buffer = AlignedBuffer::zeroed(len as usize).map_err(io::Error::other)?;
-    let fd = types::Fd(target.file().as_raw_fd());
+    let fd = types::Fd(file.as_raw_fd());
     let read = opcode::Read::new(fd, buffer.as_ptr(), len).build();
     Ok((buffer, read))
 }

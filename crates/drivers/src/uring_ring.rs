@@ -9,7 +9,7 @@ use units::Duration;
 
 use crate::buffers::BufferPool;
 use crate::open::{DriverOptions, Notice, THREADS_MAX, UringSettings};
-use crate::target::Target;
+use crate::table::TargetTable;
 use crate::uring_probe::refusal;
 use sys::timespec;
 
@@ -119,7 +119,7 @@ impl Ring {
     /// request has at most two, and a cancellation has one.
     pub(crate) fn new(
         options: &DriverOptions,
-        targets: &[Target],
+        targets: &TargetTable,
         buffers: &BufferPool,
     ) -> Result<Self, DriverError> {
         let UringSettings {
@@ -374,11 +374,12 @@ fn set_up(
     Err(last)
 }
 
-fn register_files(ring: &IoUring, targets: &[Target]) -> u32 {
-    let files: Vec<_> = targets
-        .iter()
-        .map(|target| target.file().as_raw_fd())
-        .collect();
+fn register_files(ring: &IoUring, targets: &TargetTable) -> u32 {
+    let files = targets.targets().iter();
+    let files: Vec<_> = match targets.opens_on_demand() {
+        true => Vec::new(),
+        false => files.map(|target| target.file().as_raw_fd()).collect(),
+    };
     if files.is_empty() || ring.submitter().register_files(&files).is_err() {
         return 0;
     }

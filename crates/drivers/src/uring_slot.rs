@@ -11,7 +11,6 @@ use workload::{ClientId, Completion, Durability, Errno, Op, Request, TargetId};
 use crate::blocking::FRUITLESS_TRIES_MAX;
 use crate::payload::Payload;
 use crate::table::{Handle, TargetTable};
-use crate::target::Caching;
 use crate::verification::Ticket;
 
 /// Marks the completion of a durable write's flush; the lower half is the slot's number.
@@ -25,8 +24,8 @@ pub(crate) struct UringSlot {
     is_registered_file: bool,
     /// Which registered piece of memory `memory` lies in, if it does in one.
     piece: Option<u16>,
-    /// Keeps a small file open until its request is done.
-    small_file: Option<(Arc<File>, Caching)>,
+    /// Keeps a shared file open until its request is done.
+    shared: Option<(Arc<File>, u32)>,
     moved: u32,
     /// What verification keeps of it.
     ticket: Ticket,
@@ -71,7 +70,7 @@ impl UringSlot {
             file: types::Fd(-1),
             is_registered_file: false,
             piece: None,
-            small_file: None,
+            shared: None,
             moved: 0,
             ticket: Ticket::None,
             awaited: 0,
@@ -86,10 +85,10 @@ impl UringSlot {
         memory: *mut u8,
         (registered, piece): (u32, Option<u16>),
     ) -> Self {
-        let (number, small_file): (RawFd, _) = match handle {
+        let (number, shared): (RawFd, _) = match handle {
             Handle::Target(_, place) if *place < registered => (*place as RawFd, None),
             Handle::Target(..) => (handle.raw_fd(), None),
-            Handle::Small(file, caching) => (handle.raw_fd(), Some((Arc::clone(file), *caching))),
+            Handle::Shared(file, unit) => (handle.raw_fd(), Some((Arc::clone(file), *unit))),
         };
         let is_registered_file = matches!(handle, Handle::Target(_, place) if *place < registered);
         Self {
@@ -98,7 +97,7 @@ impl UringSlot {
             file: types::Fd(number),
             is_registered_file,
             piece,
-            small_file,
+            shared,
             ..Self::empty()
         }
     }
@@ -223,8 +222,8 @@ impl UringSlot {
 
     fn note_short(&mut self, count: u32, targets: &TargetTable) {
         let request = self.request;
-        let handle = match &self.small_file {
-            Some((file, caching)) => Ok(Handle::Small(Arc::clone(file), *caching)),
+        let handle = match &self.shared {
+            Some((file, unit)) => Ok(Handle::Shared(Arc::clone(file), *unit)),
             None => targets.handle(request.op.target()),
         };
         let (Ok(handle), Op::Read { offset, .. } | Op::Write { offset, .. }) = (handle, request.op)
@@ -287,7 +286,7 @@ impl UringSlot {
             memory,
             ..
         } = *self;
-        self.small_file = None;
+        self.shared = None;
         let mut result = match self.outcome {
             RequestOutcome::Failed(error) => Err(error),
             RequestOutcome::Good | RequestOutcome::Incomplete => Ok(moved),

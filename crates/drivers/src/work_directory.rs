@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
@@ -26,6 +26,7 @@ use crate::guard::kept::mark_kept;
 use crate::guard::new_file::NewFile;
 use crate::guard::removal::{Removal, move_without_replacing, remove_proven};
 use crate::guard::seal::{Seal, random};
+use crate::on_demand::{FileSource, OpenFilePool};
 use crate::target::{AccessMode, Caching, Target, TargetFileType};
 use crate::target_error::TargetError;
 
@@ -174,10 +175,41 @@ impl WorkDirectory {
     /// # Errors
     /// When it was not created here, when direct I/O is not supported, or the system refuses.
     pub fn open_target(&self, name: &str, caching: Caching) -> Result<Target, TargetError> {
-        let path = self.path.join(name);
-        let Some(made) = self.state().created.get(name).copied() else {
-            return Err(TargetError::io("open", path, Errno::NOENT));
+        let file = self.open_made(name, caching)?;
+        let kind = TargetFileType::File;
+        Target::opened(
+            file,
+            &self.path.join(name),
+            kind,
+            AccessMode::Overwrite,
+            caching,
+        )
+    }
+
+    /// The same, closed until it is used.
+    ///
+    /// # Errors
+    /// As [`WorkDirectory::open_target`].
+    pub fn target_on_demand(
+        self: &Arc<Self>,
+        name: &str,
+        caching: Caching,
+        pool: &Arc<OpenFilePool>,
+    ) -> Result<Target, TargetError> {
+        let target = self.open_target(name, caching)?;
+        let source = FileSource::Made {
+            directory: Arc::clone(self),
+            name: name.to_owned(),
+            caching,
+            identity: self.identity_of(name)?,
         };
+        Ok(target.closed(pool, source))
+    }
+
+    /// Open the file `name`, which this run created, for reading and writing.
+    pub(crate) fn open_made(&self, name: &str, caching: Caching) -> Result<File, TargetError> {
+        let path = self.path.join(name);
+        let made = self.identity_of(name)?;
         let direct = if caching == Caching::Direct {
             OFlags::DIRECT
         } else {
@@ -192,13 +224,12 @@ impl WorkDirectory {
                 _ => TargetError::io("open", &path, error),
             })?;
         identity::require(&file, &made).map_err(|error| TargetError::io("use", &path, error))?;
-        Target::opened(
-            file,
-            &path,
-            TargetFileType::File,
-            AccessMode::Overwrite,
-            caching,
-        )
+        Ok(file)
+    }
+
+    fn identity_of(&self, name: &str) -> Result<Identity, TargetError> {
+        let made = self.state().created.get(name).copied();
+        made.ok_or_else(|| TargetError::io("open", self.path.join(name), Errno::NOENT))
     }
 
     /// Remove the file `name`, which this run created.

@@ -62,6 +62,12 @@ impl Identity {
         Ok(look(file.as_fd(), Path::new(""), AtFlags::EMPTY_PATH)?.identity)
     }
 
+    /// Its numbers as `stat` has them, which are the same for every descriptor of one file.
+    pub(crate) fn numbers(&self) -> (u64, u64) {
+        let (major, minor) = self.device;
+        (rustix::fs::makedev(major, minor), self.inode)
+    }
+
     /// In one word, for a record beside the file. Devices are numbered anew with each start of the
     /// machine, so they have no part in it.
     #[must_use]
