@@ -279,7 +279,8 @@ impl Target {
     /// # Errors
     /// When the file system keeps no such mark.
     pub fn keep(&self) -> Result<(), TargetError> {
-        mark_kept(&self.file).map_err(|error| TargetError::io("mark", &self.path, error))
+        let marked = self.descriptor().and_then(|file| mark_kept(&file));
+        marked.map_err(|error| TargetError::io("mark", &self.path, error))
     }
 
     /// Bytes when it was opened.

@@ -309,6 +309,8 @@ pub struct JobFiles {
     pub format: String,
     /// How many there are, where they are not named.
     pub count: u32,
+    /// How many are open at once; all where it is zero.
+    pub open: u32,
     /// Whether those that are not there are made.
     pub may_be_made: bool,
     /// Whether they are removed at the end, where others are kept.
@@ -330,6 +332,7 @@ impl Default for JobFiles {
             directories: Vec::new(),
             format: "$jobname.$jobnum.$filenum".into(),
             count: 1,
+            open: 0,
             may_be_made: true,
             are_removed: false,
             fill: false,

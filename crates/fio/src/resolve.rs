@@ -283,6 +283,7 @@ fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "directory" => job.files.directories = names(value.text),
         "filename_format" => value.text.clone_into(&mut job.files.format),
         "nrfiles" => job.files.count = value.count()?,
+        "openfiles" => job.files.open = value.count()?,
         "fill_device" => job.files.fill = value.truth()?,
         "unlink" => job.files.are_removed = value.truth()?,
         "allow_file_create" => job.files.may_be_made = value.truth()?,

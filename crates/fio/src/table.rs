@@ -31,7 +31,8 @@ const ONLY_MADE: &str =
 const PRE_READ: &str = "before the job's phase. Its files are not dropped from the page cache";
 const NO_LIST: &str =
     "no list of errors is kept, and continue_on_error=all counts and goes on with any";
-const ALL_OPEN: &str = "files stay open for the whole of a run here";
+const SOME_OPEN: &str =
+    "the order of requests stays. A file is opened for its next request, and another one closed";
 const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
 const FILLED: &str = "by writes in order of a new file, up to the reserve of free space, and of \
      devices to their end";
@@ -186,7 +187,7 @@ pub const GENERIC: &[FioOption] = &[
     row("percentage_random", "", Ints(0, 100), DONE),
     row("percentage_sequential", "", Text, Refused(GONE)),
     row("nrfiles", "nr_files", Int(1, MANY), DONE),
-    row("openfiles", "", Int(0, MANY), NoEffect(ALL_OPEN)),
+    row("openfiles", "", Int(0, MANY), Done(SOME_OPEN)),
     row("file_service_type", "", Text, Done("roundrobin, random and sequential, each with :N")),
     row("fallocate", "", FALLOCATE, NoEffect(LAID_OUT)),
     row("fadvise_hint", "", Text, NoEffect("no hint is given to the page cache")),

@@ -90,6 +90,9 @@ fn place(job: &Job, lines: &mut Lines) {
         }
         false => lines.push(("filename", escaped(&files.names))),
     }
+    if files.open > 0 {
+        lines.push(("openfiles", files.open.to_string()));
+    }
     let sizes = files.each.map(|(least, most)| match least == most {
         true => least.to_string(),
         false => format!("{least}-{most}"),

@@ -152,7 +152,7 @@ impl Planner<'_> {
             ramp: limits.ramp,
             runtime: (limits.runtime > Duration::ZERO).then_some(limits.runtime),
             flushes_at_end: false,
-            ..filling(NO_REGION, Content::default())
+            ..filling(vec![NO_REGION], Content::default())
         })
     }
 }
@@ -232,7 +232,7 @@ pub(super) fn laying_out(plan: &FioPlan) -> Option<JobSpec> {
         depth: 1,
         bytes: None,
         flushes_at_end: false,
-        ..filling(region, Content::default())
+        ..filling(vec![region], Content::default())
     };
     put(&mut spec, ops);
     Some(spec)

@@ -1,5 +1,7 @@
 //! Files that jobs read are written before, and those of `pre_read` read.
 
+use std::collections::{BTreeMap, HashSet};
+
 use units::Duration;
 use workload::{
     Content, Durability, JobPattern, JobRate, JobSpec, NextFile, OperationSize, Region, TargetId,
@@ -13,14 +15,16 @@ use super::plan::{FioPlan, JobPhase};
 pub(super) const FILL_BLOCK: u64 = 1 << 20;
 const FILL_DEPTH: u32 = 4;
 
+/// Workloads that lay files out, or read them before, at once: each has a few requests under way,
+/// and so many files open.
+pub(super) const AT_ONCE: usize = 64;
+/// Files that are open at once meanwhile, at most.
+pub(super) const OPEN_AT_ONCE: u64 = AT_ONCE as u64 * FILL_DEPTH as u64;
+
 /// The workloads that write all of each file that was made and is read, or is there before a job
 /// calls it.
 pub(super) fn fill(plan: &FioPlan) -> JobPhase {
-    let mut phase = JobPhase {
-        name: "fill".into(),
-        names: vec!["laying out files".into()],
-        ..JobPhase::default()
-    };
+    let mut regions = Vec::new();
     for (number, file) in plan.files.iter().enumerate() {
         if file.exists.is_some() || !file.is_read {
             continue;
@@ -38,39 +42,64 @@ pub(super) fn fill(plan: &FioPlan) -> JobPhase {
                     len,
                     block,
                 };
-                let content = file.content.clone().unwrap_or_default();
-                phase.workloads.push(filling(region, content));
+                regions.push((region, file.content.clone().unwrap_or_default()));
             }
         }
     }
-    phase.workloads.extend(laying_out(plan));
-    phase
+    JobPhase {
+        name: "fill".into(),
+        names: vec!["laying out files".into()],
+        workloads: dealt(regions).into_iter().chain(laying_out(plan)).collect(),
+        ..JobPhase::default()
+    }
+}
+
+/// Workloads that write regions. Those that are alike but for their files are dealt to as many as
+/// work at once: there may be thousands.
+fn dealt(regions: Vec<(Region, Content)>) -> Vec<JobSpec> {
+    let mut alike: BTreeMap<(u64, u64), Vec<(Content, Vec<Region>)>> = BTreeMap::new();
+    for (region, content) in regions {
+        let of_size = alike.entry((region.len, region.block)).or_default();
+        match of_size.iter_mut().find(|it| it.0 == content) {
+            Some((_, regions)) => regions.push(region),
+            None => of_size.push((content, vec![region])),
+        }
+    }
+    let alike = alike.into_values().flatten();
+    alike
+        .flat_map(|(content, regions)| {
+            let each = regions.len().div_ceil(AT_ONCE);
+            let files = regions.chunks(each).map(<[Region]>::to_vec);
+            files
+                .map(|files| filling(files, content.clone()))
+                .collect::<Vec<JobSpec>>()
+        })
+        .collect()
 }
 
 /// The workloads that read what jobs of a phase want in the page cache, where there is any.
-pub(super) fn reading(phase: &JobPhase) -> Option<JobPhase> {
-    let mut regions: Vec<Region> = Vec::new();
-    for region in &phase.read_before {
-        if !regions.contains(region) {
-            regions.push(*region);
-        }
-    }
-    let reading = |region: Region| JobSpec {
+pub(super) fn reading(phase: &JobPhase) -> JobPhase {
+    let mut known = HashSet::new();
+    let regions = phase.read_before.iter();
+    let regions = regions.filter(|it| known.insert((it.target, it.offset, it.len, it.block)));
+    let regions: Vec<_> = regions.map(|it| (*it, Content::default())).collect();
+    let reading = |filling: JobSpec| JobSpec {
         read_percent: 100,
         flushes_at_end: false,
-        ..filling(region, Content::default())
+        ..filling
     };
-    (!regions.is_empty()).then(|| JobPhase {
+    JobPhase {
         name: format!("{} pre_read", phase.name),
         names: vec!["reading files".into()],
-        workloads: regions.into_iter().map(reading).collect(),
+        workloads: dealt(regions).into_iter().map(reading).collect(),
         ..JobPhase::default()
-    })
+    }
 }
 
-pub(super) fn filling(region: Region, content: Content) -> JobSpec {
+/// Write files one after the other, in their blocks, which are of one size.
+pub(super) fn filling(files: Vec<Region>, content: Content) -> JobSpec {
     let size = vec![OperationSize {
-        len: region.block as u32,
+        len: files[0].block as u32,
         weight: 1,
     }];
     JobSpec {
@@ -78,14 +107,14 @@ pub(super) fn filling(region: Region, content: Content) -> JobSpec {
         row: 0,
         depth: FILL_DEPTH,
         refill_at: None,
-        files: vec![region],
+        bytes: Some(files.iter().map(|region| region.len).sum()),
+        files,
         order: NextFile::Sequential,
         pattern: JobPattern::Sequential { skip: 0 },
         random_percent: [0; 2],
         run: 1,
         sizes: [size.clone(), size],
         read_percent: 0,
-        bytes: Some(region.len),
         requests: None,
         delay: Duration::ZERO,
         ramp: Duration::ZERO,

@@ -11,6 +11,7 @@ mod hosts;
 mod job_values;
 mod laws;
 mod load_shares;
+mod open_files;
 mod opened;
 mod pace;
 mod pattern;

@@ -3,11 +3,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use drivers::{AccessMode, Caching, Target, TargetOptions, direct_unit, free_space, is_kept_at};
+use drivers::{
+    AccessMode, Caching, OpenFilePool, Target, TargetOptions, direct_unit, free_space, is_kept_at,
+};
 use fio::{Amount, Job};
 use host::inspect;
-use host::limits::{LimitError, check_budget};
+use host::limits::LimitError;
 use lab::bench::{
     Bench, BenchError, HostReach, OpenedBench, directory_owner, found, open_null, replayed,
 };
@@ -24,6 +27,7 @@ use units::{Bytes, TargetName};
 use workload::TargetId;
 
 use super::hosts::open_on_all;
+use super::open_files;
 use super::plan::{FioPlan, JobStorage, PlanError, PlannedFile, plan_jobs, refused};
 use super::run::{FioRequest, Recall};
 
@@ -264,10 +268,6 @@ fn existing(parent: &Path) -> PathBuf {
     }
 }
 
-/// Descriptors that a file takes: that of its name and that of its data. All files of a run are
-/// open as long as it lasts, whatever `openfiles` says.
-const DESCRIPTORS_OF_FILE: u64 = 2;
-
 /// Why jobs would not run that were read well.
 #[derive(Debug, thiserror::Error)]
 pub enum UnfitJobs {
@@ -278,8 +278,8 @@ pub enum UnfitJobs {
     Files(#[from] LimitError),
 }
 
-/// Whether jobs can be carried out on what their files are now, and this process may have all of
-/// them open, after raising its limit as far as it may. Those that fill a file system are not
+/// Whether jobs can be carried out on what their files are now, and this process may have as many
+/// open as that takes, after raising its limit as far as it may. Those that fill a file system are not
 /// planned: what is free changes.
 ///
 /// # Errors
@@ -290,7 +290,7 @@ pub fn check_jobs(jobs: &[Job], setup: &Setup) -> Result<(), UnfitJobs> {
     }
     let plan = plan_jobs(jobs, &|path| size_of(path, setup))?;
     refuse_misaligned(jobs, &plan)?;
-    Ok(plan_fits(&plan)?)
+    Ok(open_files::check(&plan)?)
 }
 
 /// Direct I/O that its file, or what a new file lies on, does not take.
@@ -325,13 +325,6 @@ fn refuse_misaligned(jobs: &[Job], plan: &FioPlan) -> Result<(), PlanError> {
     Ok(())
 }
 
-fn plan_fits(plan: &FioPlan) -> Result<(), LimitError> {
-    match plan.storage {
-        JobStorage::Files => check_budget(plan.files.len() as u64 * DESCRIPTORS_OF_FILE, 0),
-        JobStorage::Null | JobStorage::Simulated => Ok(()),
-    }
-}
-
 pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, BenchError> {
     let settings = &request.storage;
     let (description, cautions) = describe(plan)?;
@@ -348,9 +341,16 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, 
             Bench::Simulated(kept(laboratory, request))
         }
         JobStorage::Files => {
-            plan_fits(plan).map_err(LaboratoryError::from)?;
+            open_files::check(plan).map_err(LaboratoryError::from)?;
             let owner = directory_owner("fio");
-            let files = plan.files.iter().map(|file| wanted_file(file, request));
+            let pool = OpenFilePool::new(plan.open_files as usize);
+            let wanted = |file: &PlannedFile| -> Result<WantedFile, BenchError> {
+                Ok(WantedFile {
+                    pool: file.is_on_demand.then(|| Arc::clone(&pool)),
+                    ..wanted_file(file, request)?
+                })
+            };
+            let files = plan.files.iter().map(wanted);
             let wanted = files.collect::<Result<Vec<WantedFile>, _>>()?;
             let mut settings = settings.clone();
             settings.reserve = request.reserve.map_or(0, |it| it.0);
@@ -404,6 +404,7 @@ fn wanted_file(file: &PlannedFile, request: &FioRequest) -> Result<WantedFile, B
     Ok(WantedFile {
         path: file.path.clone(),
         make,
+        pool: None,
         access: match file.is_written {
             true => AccessMode::Overwrite,
             false => AccessMode::ReadOnly,

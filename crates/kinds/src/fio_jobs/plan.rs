@@ -15,6 +15,7 @@ use super::job_values::{
     content_of, depth_of, durability_of, order_of, priorities_of, run_of, second_of, sizes_of,
     trims_of, writes_out_of,
 };
+use super::open_files;
 use super::pace::{floors_of, flow_of, rate_of};
 use super::pattern::pattern_of;
 use super::verify::{VerifyPlan, verification_of};
@@ -91,6 +92,8 @@ pub struct PlannedFile {
     pub is_removed: bool,
     /// What it holds where it is made: the content of the first job that reads it.
     pub content: Option<Content>,
+    /// Whether it is open only while it is used.
+    pub is_on_demand: bool,
 }
 
 /// What is to be done.
@@ -107,6 +110,8 @@ pub struct FioPlan {
     pub rows: Vec<OutputRow>,
     /// What is verified.
     pub verify: Option<VerifyPlan>,
+    /// How many are open at once of those files that are open only while they are used.
+    pub open_files: u64,
 }
 
 impl PlannedFile {
@@ -168,6 +173,7 @@ pub fn plan_jobs(
             phases: Vec::new(),
             rows: Vec::new(),
             verify: None,
+            open_files: 0,
         },
         group: 0,
         grouped: BTreeMap::new(),
@@ -182,6 +188,7 @@ pub fn plan_jobs(
         phase.name = name;
     }
     plan.verify = verification_of(jobs, &mut plan)?;
+    open_files::limit(jobs, &mut plan);
     Ok(plan)
 }
 

@@ -70,7 +70,7 @@ impl Planner<'_> {
             delay: job.limits.delay,
             flushes_at_end: job.syncs.at_end,
             script: Some(JobScript(Arc::from(listed))),
-            ..filling(whole, content_of(job))
+            ..filling(vec![whole], content_of(job))
         })
     }
 

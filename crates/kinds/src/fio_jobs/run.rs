@@ -19,7 +19,7 @@ use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 
 use super::checks::lines_of;
-use super::fill::{fill, reading};
+use super::fill::{AT_ONCE, fill, reading};
 use super::hosts::{CollectedTimes, HostTimes};
 use super::opened::{OpenedJobs, access_of, is_real, keep_files, open_jobs, reach_of, verify};
 use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
@@ -323,11 +323,8 @@ impl<'a, 'b> FioSession<'a, 'b> {
 
     /// Write the files that are made and read.
     pub(super) fn lay_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
-        let Some(trial) = fill_trial(plan, bench) else {
-            return Ok(());
-        };
-        self.measure(&trial, bench, Recall::Fill, &mut |_| true)?;
-        self.go_on()
+        let trials = fill_trials(plan, bench);
+        self.before(&trials, bench)
     }
 
     /// Read what jobs of a phase want in the page cache.
@@ -337,11 +334,17 @@ impl<'a, 'b> FioSession<'a, 'b> {
         phase: &JobPhase,
         bench: &mut Bench,
     ) -> Result<(), BenchError> {
-        let Some(trial) = reading_trial(plan, phase, bench) else {
-            return Ok(());
-        };
-        self.measure(&trial, bench, Recall::Fill, &mut |_| true)?;
-        self.go_on()
+        let trials = reading_trials(plan, phase, bench);
+        self.before(&trials, bench)
+    }
+
+    /// What comes before a phase, and is no result.
+    fn before(&mut self, trials: &[Trial], bench: &mut Bench) -> Result<(), BenchError> {
+        for trial in trials {
+            self.measure(trial, bench, Recall::Fill, &mut |_| true)?;
+            self.go_on()?;
+        }
+        Ok(())
     }
 
     fn carry_out(
@@ -485,27 +488,36 @@ fn expected(trial: &Trial) -> Duration {
     }
 }
 
-/// The trial that writes the files that are made and read, if there are any.
-fn fill_trial(plan: &FioPlan, bench: &Bench) -> Option<Trial> {
-    let fill = fill(plan);
-    let is_needed = plan.storage == JobStorage::Files && !fill.workloads.is_empty();
-    is_needed.then(|| trial(&fill, bench, (0, None)))
+/// The trials that write the files that are made and read, if there are any.
+fn fill_trials(plan: &FioPlan, bench: &Bench) -> Vec<Trial> {
+    bounded(&fill(plan), plan, bench)
 }
 
-/// The trial that reads what jobs of a phase want in the page cache, if any do.
-fn reading_trial(plan: &FioPlan, phase: &JobPhase, bench: &Bench) -> Option<Trial> {
-    let reading = reading(phase).filter(|_| plan.storage == JobStorage::Files)?;
-    Some(trial(&reading, bench, (0, None)))
+/// The trials that read what jobs of a phase want in the page cache, if any do.
+fn reading_trials(plan: &FioPlan, phase: &JobPhase, bench: &Bench) -> Vec<Trial> {
+    bounded(&reading(phase), plan, bench)
+}
+
+/// The trials of a phase of files, each of as many workloads as work at once.
+fn bounded(phase: &JobPhase, plan: &FioPlan, bench: &Bench) -> Vec<Trial> {
+    if plan.storage != JobStorage::Files {
+        return Vec::new();
+    }
+    let parts = phase.workloads.chunks(AT_ONCE).map(|workloads| JobPhase {
+        workloads: workloads.to_vec(),
+        ..phase.clone()
+    });
+    parts.map(|part| trial(&part, bench, (0, None))).collect()
 }
 
 /// All trials of a plan.
 fn trials(plan: &FioPlan, bench: &Bench, shape: Option<&TrialShape>) -> Vec<Trial> {
     let phases = (1..).zip(&plan.phases);
     let phases = phases.flat_map(|(number, phase)| {
-        let before = reading_trial(plan, phase, bench).into_iter();
+        let before = reading_trials(plan, phase, bench).into_iter();
         before.chain([trial(phase, bench, (number, shape))])
     });
-    fill_trial(plan, bench).into_iter().chain(phases).collect()
+    fill_trials(plan, bench).into_iter().chain(phases).collect()
 }
 
 /// The trial of a phase, the number of which makes it draw afresh.

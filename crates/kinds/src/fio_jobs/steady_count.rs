@@ -57,12 +57,11 @@ impl Follower for SteadyCount {
 
 #[cfg(test)]
 mod tests {
-    use workload::{ClientId, Op, Request, TargetId};
+    use workload::{ClientId, Content, Op, Region, Request, TargetId};
 
     use super::*;
     use crate::feed::{CompletionFeed, WhenFull};
-    use crate::fio_jobs::fill::fill;
-    use crate::fio_jobs::plan::PlannedFile;
+    use crate::fio_jobs::fill::filling;
 
     const LATENCY: Duration = Duration::from_micros(2);
 
@@ -87,12 +86,13 @@ mod tests {
     fn all_count_though_the_thread_behind_looks_at_none() {
         const LIST: u64 = 4096;
         const LISTS: u64 = 300;
-        let file = PlannedFile {
-            needs: 1 << 20,
-            is_read: true,
-            ..PlannedFile::default()
+        let file = Region {
+            target: TargetId(1),
+            offset: 0,
+            len: 1 << 20,
+            block: 1 << 20,
         };
-        let workloads = fill(&[file]).workloads;
+        let workloads = [filling(vec![file], Content::default())];
         let feed = Arc::new(CompletionFeed::within(WhenFull::LeaveOut, 0));
         let count = SteadyCount::new(&workloads, Some(Arc::clone(&feed) as Arc<dyn Follower>));
         for list in 0..LISTS {

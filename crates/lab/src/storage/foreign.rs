@@ -95,7 +95,8 @@ impl StorageLaboratory {
         }
         let (mut extents, mut bytes) = (0, 0);
         for target in self.table.targets() {
-            extents += count_extents(target.file()).ok()?.unwrap_or(1);
+            let file = target.descriptor().ok()?;
+            extents += count_extents(&file).ok()?.unwrap_or(1);
             bytes += target.size();
         }
         Some(Splitting {

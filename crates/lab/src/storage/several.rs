@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DirectoryOwner, SmallFiles, Target, TargetError, TargetOptions,
-    TargetTable, WorkDirectory, check_room, is_kept,
+    AccessMode, Caching, DirectoryOwner, OpenFilePool, SmallFiles, Target, TargetError,
+    TargetOptions, TargetTable, WorkDirectory, check_room, is_kept,
 };
 use procedure::{Preparation, Trial};
 use results::Access;
@@ -30,6 +30,8 @@ pub struct WantedFile {
     pub access: AccessMode,
     /// Whether one that exists may be written only if an earlier run kept it.
     pub is_kept: bool,
+    /// The files among which it is opened when it is used; `None` keeps it open.
+    pub pool: Option<Arc<OpenFilePool>>,
 }
 
 /// A file that is not there yet.
@@ -92,7 +94,8 @@ impl StorageLaboratory {
                         made.insert(parent.to_owned(), Arc::new(directory));
                     }
                     check_room(parent, bytes, reserve)?;
-                    self.make(&made[parent], &format!("main-{number}"), bytes)?
+                    let name = format!("main-{number}");
+                    self.make(&made[parent], (&name, file.pool.as_ref()), bytes)?
                 }
                 None => self.open_existing(file, confirmed)?,
             };
@@ -104,19 +107,23 @@ impl StorageLaboratory {
 
     fn make(
         &mut self,
-        directory: &WorkDirectory,
-        name: &str,
+        directory: &Arc<WorkDirectory>,
+        (name, pool): (&str, Option<&Arc<OpenFilePool>>),
         len: u64,
     ) -> Result<(Target, Target), LaboratoryError> {
         let file = directory.create_file(name)?;
         allocate(&file, len).map_err(|error| {
             TargetError::io("allocate space in", directory.path().join(name), error)
         })?;
-        let buffered = directory.open_target(name, Caching::Buffered)?;
-        let main = match directory.open_target(name, Caching::Direct) {
+        let open = |caching| match pool {
+            Some(pool) => directory.target_on_demand(name, caching, pool),
+            None => directory.open_target(name, caching),
+        };
+        let buffered = open(Caching::Buffered)?;
+        let main = match open(Caching::Direct) {
             Err(TargetError::DirectUnsupported { .. }) => {
                 self.note_buffered(directory.path());
-                directory.open_target(name, Caching::Buffered)?
+                open(Caching::Buffered)?
             }
             other => other?,
         };
@@ -150,7 +157,13 @@ impl StorageLaboratory {
             }
             other => other?,
         };
-        Ok((main, buffered))
+        Ok(match &file.pool {
+            Some(pool) => (
+                main.opened_on_demand(pool)?,
+                buffered.opened_on_demand(pool)?,
+            ),
+            None => (main, buffered),
+        })
     }
 
     /// Make room for as many small files in a directory of ours below `parent`, which requests create
@@ -254,7 +267,8 @@ impl StorageLaboratory {
         }
         if trial.preparation == Preparation::DropCache {
             for target in self.table.targets() {
-                drop_cached(target.file()).map_err(|error| {
+                let dropped = target.descriptor().and_then(|file| drop_cached(&*file));
+                dropped.map_err(|error| {
                     TargetError::io("prepare the page cache of", target.path(), error)
                 })?;
             }

@@ -153,11 +153,11 @@ impl StorageLaboratory {
             return Ok(read);
         };
         let in_context = |error| TargetError::io("read back", target.path(), error);
+        let file = &*target.descriptor().map_err(in_context)?;
         if target.caching() == Caching::Buffered {
-            drop_cached(target.file()).map_err(in_context)?;
+            drop_cached(file).map_err(in_context)?;
         }
         let size = target.size().max(1) as f64;
-        let file = target.file();
         let mut begun = self.clock.now();
         let ledger = headers.ledger();
         read_written(
