@@ -12,13 +12,15 @@ use fuser::{
 };
 
 use crate::timer::AnswerTimer;
-use crate::{HELD, KnownSubmission, OperationType, StorageBook};
+use crate::{HELD, KnownSubmission, OperationType, StorageBook, StorageFault};
 
 /// Name of the file.
 pub const FILE_NAME: &str = "data";
 /// The number of the next file: no two of a process have the same.
 static NEXT_FILE: AtomicU64 = AtomicU64::new(2);
-/// How long the kernel may remember names and attributes.
+/// Marks the number of a file that took the place of another one.
+const REPLACED: u64 = 1 << 40;
+/// How long the kernel may remember what does not change.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 const SECTOR: u64 = 512;
 const BLOCK: u64 = 4096;
@@ -49,10 +51,33 @@ impl OneFile {
         }
     }
 
+    /// The number of the file, which is another one once it was replaced.
+    fn inode(&self) -> INodeNo {
+        match self.shared.fault() {
+            Some(StorageFault::Replaced) => INodeNo(self.inode.0 | REPLACED),
+            _ => self.inode,
+        }
+    }
+
+    fn size(&self) -> u64 {
+        match self.shared.fault() {
+            Some(StorageFault::Shrunk) => self.size / 2,
+            _ => self.size,
+        }
+    }
+
+    /// How long the kernel may remember names and attributes.
+    fn memory(&self) -> Duration {
+        match self.shared.may_change() {
+            true => Duration::ZERO,
+            false => FOR_EVER,
+        }
+    }
+
     fn attributes(&self, of: INodeNo) -> FileAttr {
-        let is_file = of == self.inode;
+        let is_file = of != INodeNo::ROOT;
         let now = SystemTime::UNIX_EPOCH;
-        let size = if is_file { self.size } else { 0 };
+        let size = if is_file { self.size() } else { 0 };
         FileAttr {
             ino: of,
             size,
@@ -81,18 +106,33 @@ impl OneFile {
         &self,
         kind: OperationType,
         (offset, len): (u64, u64),
-        answer: impl FnOnce() + Send + 'static,
+        answer: impl FnOnce(Transfer) + Send + 'static,
     ) {
         let served = self.shared.arrive(kind, offset, len);
+        let transfer = transfer(len, served.arrival.number, self.shared.fault());
         let shared = Arc::clone(&self.shared);
         let answer = Box::new(move || {
             shared.leave(served);
-            answer();
+            answer(transfer);
         });
         match served.delay {
             HELD => self.shared.hold(answer).into_iter().for_each(|it| it()),
             delay => self.timer.at(Instant::now() + delay, answer),
         }
+    }
+}
+
+/// What becomes of a transfer: so many bytes, or an error.
+type Transfer = Result<u64, Errno>;
+
+/// What becomes of a transfer of `len` bytes, the operation of that number.
+fn transfer(len: u64, number: u64, fault: Option<StorageFault>) -> Transfer {
+    match fault.filter(|_| number % 2 == 1) {
+        Some(StorageFault::Error(number)) => Err(Errno::from_i32(number)),
+        Some(StorageFault::Short) => Ok(len / 2),
+        Some(StorageFault::Empty) => Ok(0),
+        Some(StorageFault::TooLong) => Ok(len + BLOCK),
+        _ => Ok(len),
     }
 }
 
@@ -108,13 +148,14 @@ impl Filesystem for OneFile {
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == FILE_NAME {
-            return reply.entry(&FOR_EVER, &self.attributes(self.inode), Generation(0));
+            let found = self.attributes(self.inode());
+            return reply.entry(&self.memory(), &found, Generation(0));
         }
         reply.error(Errno::ENOENT);
     }
 
     fn getattr(&self, _: &Request, of: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&FOR_EVER, &self.attributes(of));
+        reply.attr(&self.memory(), &self.attributes(of));
     }
 
     fn setattr(
@@ -135,7 +176,7 @@ impl Filesystem for OneFile {
         _flags: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        reply.attr(&FOR_EVER, &self.attributes(of));
+        reply.attr(&self.memory(), &self.attributes(of));
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -154,9 +195,10 @@ impl Filesystem for OneFile {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let len = u64::from(size).min(self.size.saturating_sub(offset));
-        self.serve(OperationType::Read, (offset, len), move || {
-            reply.data(&vec![0; len as usize]);
+        let len = u64::from(size).min(self.size().saturating_sub(offset));
+        self.serve(OperationType::Read, (offset, len), move |it| match it {
+            Ok(len) => reply.data(&vec![0; len as usize]),
+            Err(error) => reply.error(error),
         });
     }
 
@@ -173,13 +215,21 @@ impl Filesystem for OneFile {
         reply: ReplyWrite,
     ) {
         let len = data.len() as u32;
-        self.serve(OperationType::Write, (offset, u64::from(len)), move || {
-            reply.written(len);
-        });
+        self.serve(
+            OperationType::Write,
+            (offset, u64::from(len)),
+            move |it| match it {
+                Ok(len) => reply.written(len as u32),
+                Err(error) => reply.error(error),
+            },
+        );
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.serve(OperationType::Flush, (0, 0), move || reply.ok());
+        self.serve(OperationType::Flush, (0, 0), move |it| match it {
+            Ok(_) => reply.ok(),
+            Err(error) => reply.error(error),
+        });
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
@@ -216,7 +266,7 @@ impl Filesystem for OneFile {
         let entries = [
             (INodeNo::ROOT, FileType::Directory, "."),
             (INodeNo::ROOT, FileType::Directory, ".."),
-            (self.inode, FileType::RegularFile, FILE_NAME),
+            (self.inode(), FileType::RegularFile, FILE_NAME),
         ];
         let rest = (1..).zip(entries).skip(offset as usize);
         for (next, (inode, kind, name)) in rest {

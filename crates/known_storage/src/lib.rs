@@ -51,6 +51,23 @@ pub struct ServedOperation {
     pub at_once: usize,
 }
 
+/// What the storage does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StorageFault {
+    /// Every other operation fails with this number of an error.
+    Error(i32),
+    /// Every other transfer moves half of its bytes.
+    Short,
+    /// Every other transfer moves nothing.
+    Empty,
+    /// Every other transfer answers with a block more than was asked for.
+    TooLong,
+    /// The file is half as long.
+    Shrunk,
+    /// The name stands for another file.
+    Replaced,
+}
+
 /// The delay of an operation that hangs: it is answered when [`KnownStorage::release`] is called.
 pub const HELD: Duration = Duration::MAX;
 
@@ -92,6 +109,8 @@ struct BookState {
     arrivals: u64,
     at_once: usize,
     log: Vec<ServedOperation>,
+    /// What it does wrong, from the operation of that number on.
+    fault: Option<(StorageFault, u64)>,
     /// Answers of operations that hang; none hangs any more once this is taken away.
     held: Option<Vec<Answer>>,
 }
@@ -114,6 +133,7 @@ impl KnownStorage {
                 arrivals: 0,
                 at_once: 0,
                 log: Vec::new(),
+                fault: None,
                 held: Some(Vec::new()),
             }),
         });
@@ -142,6 +162,12 @@ impl KnownStorage {
         {
             thread::sleep(Duration::from_millis(100));
         }
+    }
+
+    /// Do that wrong from the operation of that number on. Said before anybody has looked at the
+    /// file, what becomes of it is seen at once.
+    pub fn misbehave(&self, fault: StorageFault, from: u64) {
+        self.shared.state().fault = Some((fault, from));
     }
 
     /// Operations that hang.
@@ -195,6 +221,18 @@ impl StorageBook {
 
     fn state(&self) -> MutexGuard<'_, BookState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is done wrong with the file by now.
+    fn fault(&self) -> Option<StorageFault> {
+        let state = self.state();
+        let begun = state.fault.filter(|(_, from)| state.arrivals > *from);
+        begun.map(|(fault, _)| fault)
+    }
+
+    /// Whether anything is done wrong, now or later.
+    fn may_change(&self) -> bool {
+        self.state().fault.is_some()
     }
 
     /// Keep an answer until what hangs is answered; gives it back when nothing hangs any more.

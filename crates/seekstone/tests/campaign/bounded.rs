@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -89,6 +90,14 @@ impl Bounded {
 
     fn proc(&self, file: &str) -> String {
         std::fs::read_to_string(format!("/proc/{}/{file}", self.pid())).unwrap_or_default()
+    }
+
+    /// What it has said so far.
+    pub fn said(&self) -> String {
+        // Read in place: the program writes where the file stands.
+        let mut said = vec![0; self.said.metadata().expect("a file").len() as usize];
+        let read = self.said.read_at(&mut said, 0).expect("what it said");
+        String::from_utf8_lossy(&said[..read]).into_owned()
     }
 
     /// Wait for its end, but not for ever.

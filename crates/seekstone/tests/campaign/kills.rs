@@ -1,29 +1,92 @@
-//! Kills at random instants: the archive stays whole, each run is there or is not, `clean` removes
+//! Kills at random instants, and at the calls that create, commit and remove: the archive stays whole, each run is there or is not, `clean` removes
 //! all that was left, and nothing of the user's is touched.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::bounded::Bounded;
 use crate::cases::{self, Case};
-use crate::place::Place;
+use crate::place::{Place, leave_a_killed_run};
+use crate::support::{PROGRAM, is_installed};
 use crate::table::Table;
 use crate::{random, scaled};
 use rustix::process::Signal;
 
-/// Kill a command at an instant of its own; `false` when it was done before.
-fn kill(case: &Case, place: &Place, random: &mut fastrand::Rng) -> bool {
-    let running = Bounded::start(place.command(case.args));
-    // Most is made in the beginning.
-    let share = random.f64().powi(2);
-    let instant = Duration::from_millis(case.span_ms).mul_f64(share);
-    if running.ends_within(instant) {
-        return false;
+/// How many kills of each command the full campaign makes, if not the usual number.
+const KILLS: &str = "SEEKSTONE_FAULTS_KILLS";
+/// With all commands, five thousand kills.
+const KILLS_USUAL: u32 = 174;
+
+fn kills_wanted(case: &Case) -> u32 {
+    let given = std::env::var(KILLS).ok();
+    let full = given.map_or(KILLS_USUAL, |number| number.parse().expect("a number"));
+    scaled(if case.span_ms > 150 { 1 } else { 3 }, full)
+}
+
+/// Calls that create, commit and remove: at one of them every other kill falls.
+const CALLS: [&str; 7] = [
+    "fsync,fdatasync",
+    "unlinkat,unlink,rmdir",
+    "openat,openat2",
+    "mkdirat,mkdir,linkat",
+    "renameat,renameat2,rename",
+    "pwrite64,ftruncate",
+    "flock,fallocate,fsetxattr",
+];
+/// Commands make each of these calls some dozen times.
+const CALLS_MAX: u64 = 40;
+
+/// Where a kill falls.
+enum KillPoint {
+    /// So long after the start.
+    After(Duration),
+    /// When one of these calls is made for that time.
+    At(&'static str, u64),
+}
+
+impl KillPoint {
+    /// One at random, at a call for every other number where that can be had.
+    fn draw(case: &Case, number: u64, random: &mut fastrand::Rng) -> Self {
+        // Most is made in the beginning.
+        let share = random.f64().powi(2);
+        match number % 2 == 1 && is_installed("strace") {
+            true => Self::At(
+                CALLS[random.usize(..CALLS.len())],
+                1 + (share * CALLS_MAX as f64) as u64,
+            ),
+            false => Self::After(Duration::from_millis(case.span_ms).mul_f64(share)),
+        }
     }
-    running.signal(Signal::KILL);
+}
+
+/// Kill a command; `false` when it was done before.
+fn kill(case: &Case, place: &Place, point: &KillPoint) -> bool {
+    let running = match *point {
+        KillPoint::After(_) => Bounded::start(place.command(case.args)),
+        KillPoint::At(calls, time) => Bounded::start(killed_at(case, place, (calls, time))),
+    };
+    if let KillPoint::After(instant) = point {
+        if running.ends_within(*instant) {
+            return false;
+        }
+        running.signal(Signal::KILL);
+    }
     running.end().signal == Some(Signal::KILL.as_raw())
+}
+
+/// The command under a tracer that kills it at a call, and then itself.
+fn killed_at(case: &Case, place: &Place, (calls, time): (&str, u64)) -> Command {
+    let mut command = Command::new("strace");
+    command.args(["-f", "--seccomp-bpf", "-o", "/dev/null", "-e"]);
+    command.arg(format!("trace={calls}")).arg("-e");
+    command.arg(format!("inject={calls}:signal=KILL:when={time}"));
+    command.arg(PROGRAM).args(case.args);
+    place.scratch.settle(&mut command);
+    command.current_dir(&place.work);
+    command
 }
 
 /// Whether the archive is sound, and every run in it a whole document.
@@ -71,18 +134,25 @@ fn faults_after(place: &Place) -> Vec<String> {
 fn kill_each(cases: &[Case]) {
     let mut table = Table::new("kills");
     for case in cases {
-        let wanted = scaled(if case.span_ms > 500 { 1 } else { 3 }, 12);
-        let (mut kills, mut tries) = (0, 0);
+        let wanted = kills_wanted(case);
+        let (mut kills, mut at_calls, mut tries) = (0, 0, 0);
         let mut faults = Vec::new();
-        while kills < wanted && tries < 4 * wanted {
+        while kills < wanted && tries < 4 * u64::from(wanted) {
             let place = Place::new(case);
-            let mut random = random(case.name, tries);
+            if case.name == cases::CLEAN.name {
+                leave_a_killed_run(&place);
+            }
+            let point = KillPoint::draw(case, tries, &mut random(case.name, tries));
             tries += 1;
-            kills += u64::from(kill(case, &place, &mut random));
+            if kill(case, &place, &point) {
+                kills += 1;
+                at_calls += u32::from(matches!(point, KillPoint::At(..)));
+            }
             let found = faults_after(&place).into_iter();
             faults.extend(found.map(|fault| format!("try {tries}: {fault}")));
         }
-        table.row(case.name, &format!("{kills} kills, {tries} runs"), &faults);
+        let tried = format!("{kills} kills, {at_calls} at calls, {tries} runs");
+        table.row(case.name, &tried, &faults);
     }
     table.finish();
 }
@@ -94,7 +164,12 @@ fn a_kill_leaves_what_clean_removes_and_a_whole_archive() {
 
 #[test]
 fn a_kill_of_a_study_or_classic_program_leaves_what_is_known() {
-    kill_each(&cases::KILLED[8..]);
+    kill_each(&cases::KILLED[8..17]);
+}
+
+#[test]
+fn a_kill_of_what_takes_rounds_leaves_what_is_known() {
+    kill_each(&cases::KILLED[17..]);
 }
 
 /// What a user puts into a directory that a killed run left may have a name that we give, and be as
@@ -127,21 +202,7 @@ fn what_somebody_put_into_a_left_directory_stays() {
 /// Kill a run once its file is there, put something beside that, and clean.
 fn planted(name: &str, mode: u32) -> Vec<String> {
     let place = Place::new(&cases::TRIAL);
-    let args = [
-        "trial",
-        "--duration",
-        "60s",
-        "--size",
-        "4MiB",
-        "--reserve",
-        "0",
-        "-q",
-        ".",
-    ];
-    let running = Bounded::start(place.command(&args));
-    let has_file = |path: &std::path::PathBuf| path.join("main").exists();
-    running.await_that(|| place.left().iter().any(has_file));
-    drop(running);
+    leave_a_killed_run(&place);
     let left = place.left();
     let path = left.first().expect("a work directory").join(name);
     let parent = path.parent().expect("a directory");

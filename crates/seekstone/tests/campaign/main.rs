@@ -10,8 +10,12 @@
 mod archives;
 mod bounded;
 mod cases;
+mod clocks;
+mod full;
 mod kills;
 mod limits;
+mod memory;
+mod misbehaving;
 mod place;
 mod power;
 mod precious;

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::bounded::{Outcome, run};
+use super::bounded::{Bounded, Outcome, run};
 use super::cases::{Case, EMPTY};
 use crate::support::Scratch;
 use crate::support::storage::FileSystem;
@@ -269,4 +269,23 @@ fn is_like(path: &Path, pattern: &str) -> bool {
         Some((start, end)) => name.starts_with(start) && name.ends_with(end),
         None => name == pattern,
     }
+}
+
+/// A run that was killed when its test file was there.
+pub fn leave_a_killed_run(place: &Place) {
+    let args = [
+        "trial",
+        "--duration",
+        "60s",
+        "--size",
+        "4MiB",
+        "--reserve",
+        "0",
+        "-q",
+        ".",
+    ];
+    let running = Bounded::start(place.command(&args));
+    let has_file = |path: &PathBuf| path.join("main").exists();
+    running.await_that(|| place.left().iter().any(has_file));
+    drop(running);
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bounded::{Bounded, Outcome};
 use crate::cases::{self, Case};
-use crate::place::Place;
+use crate::place::{Place, leave_a_killed_run};
 use crate::support;
 use crate::support::skipped;
 use crate::support::storage::FileSystem;
@@ -44,16 +44,8 @@ const WRITING: [&Case; 24] = [
     &cases::RANDOM,
     &cases::RAB,
     &cases::RUN,
-    &CLEAN,
+    &cases::CLEAN,
 ];
-
-/// What a killed run left is removed while somebody swaps it.
-const CLEAN: Case = Case {
-    name: "clean",
-    args: &["clean", ".", "--yes"],
-    span_ms: 0,
-    ..cases::TRIAL
-};
 
 /// How many swaps of each means the full campaign makes of each command, if not the usual number.
 const SWAPS: &str = "SEEKSTONE_FAULTS_SWAPS";
@@ -89,7 +81,7 @@ fn is_unclosable(case: &Case, fault: &str) -> bool {
 impl Tried {
     fn add(&mut self, case: &Case, means: Means) {
         let place = Place::new(case);
-        if case.name == CLEAN.name {
+        if case.name == cases::CLEAN.name {
             leave_a_killed_run(&place);
         }
         let random = random(case.name, self.runs);
@@ -138,25 +130,6 @@ fn swapped<'a>(case: &Case, place: &Place, swapper: Swapper<'a>) -> (Outcome, Sw
         is_over.store(true, Ordering::Relaxed);
         (outcome, work.join().expect("somebody who swaps"))
     })
-}
-
-/// A run that was killed when its test file was there.
-fn leave_a_killed_run(place: &Place) {
-    let args = [
-        "trial",
-        "--duration",
-        "60s",
-        "--size",
-        "4MiB",
-        "--reserve",
-        "0",
-        "-q",
-        ".",
-    ];
-    let running = Bounded::start(place.command(&args));
-    let has_file = |path: &std::path::PathBuf| path.join("main").exists();
-    running.await_that(|| place.left().iter().any(has_file));
-    drop(running);
 }
 
 #[track_caller]
