@@ -9,7 +9,7 @@ use drivers::{
     AccessMode, Caching, DirectoryOwner, DriverKind, DriverOptions, OpenFilePool, Target,
     TargetOptions, TargetTable, WorkDirectory, open_driver,
 };
-use engine::{Clock as _, Driver};
+use engine::Driver;
 use sys::MonotonicClock;
 use tempfile::TempDir;
 use workload::{ClientId, Durability, Errno, Op, Request, TargetId};
