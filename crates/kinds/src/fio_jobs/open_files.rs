@@ -17,10 +17,14 @@ pub(super) fn limit(jobs: &[Job], plan: &mut FioPlan) {
     for phase in &plan.phases {
         for (job, workload) in of_phase(jobs, phase) {
             let is_limited = opens_fewer(job, workload);
+            // Files that calls create and remove are none of the plan's.
             for region in &workload.files {
-                let file = (region.target.0 / 2) as usize;
-                stay_open[file] |= !is_limited;
-                plan.files[file].is_on_demand |= is_limited;
+                let number = (region.target.0 / 2) as usize;
+                let Some(file) = plan.files.get_mut(number) else {
+                    continue;
+                };
+                stay_open[number] |= !is_limited;
+                file.is_on_demand |= is_limited;
             }
         }
     }

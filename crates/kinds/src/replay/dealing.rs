@@ -206,7 +206,7 @@ mod tests {
         let one = scan(&[0], &[9]);
         check(&one, 2, fast, "of 1 file. Start without a launcher");
         let two = scan(&[0, 1], &[9, 9]);
-        check(&two, 4, fast, "of 2 files: start at most 2 ranks");
+        check(&two, 4, fast, "of 2 files. Start at most 2 ranks");
         check(&scan(&[0], &[3]), 4, RECORDED, "3 requests for 4 ranks");
         let dealing = Dealing::of(&two, ClientShare { rank: 1, ranks: 2 }, fast).expect("a part");
         assert_eq!(dealing.pace(fast), ReplayPace::Fast { depth: 1 });
