@@ -4,7 +4,7 @@
 //! bracketed by two numbers of clients about a tenth apart; then both ends are measured afresh,
 //! tightened until the *load at the level* is as precise as was asked for, and interpolated. Data
 //! that chose a bracket never enter the answer. Method: section 6 of the statistics notes, which
-//! `docs/statistics.md` sums up.
+//! `docs/reference/statistics.md` sums up.
 
 mod bracketing;
 mod finals;

@@ -7,7 +7,7 @@
 //! Levels that were asked for are constants. Points that several levels use, and the covariance of
 //! load and time within a point, are in the interval: the influence of every point is summed over
 //! the terms that use it, its long-run variance is taken, and the points are independent. Method:
-//! section 6 of the statistics notes, which `docs/statistics.md` sums up.
+//! section 6 of the statistics notes, which `docs/reference/statistics.md` sums up.
 
 use std::collections::BTreeMap;
 

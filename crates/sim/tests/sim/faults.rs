@@ -272,7 +272,7 @@ fn times_without_a_variance_mislead_nobody() {
 
 /// One server of 1 ms with one client stalls for `stall` every `every`: of a long time, that share
 /// is lost, and the mean is longer by it. Whatever the trial met of it, its interval holds that
-/// mean or it carries a doubt; `docs/statistics.md` has the table.
+/// mean or it carries a doubt; `docs/evidence/coverage.md` has the table.
 fn silent_and_wrong(stall: f64, every: f64, seconds: f64, seeds: u64) -> (u32, u32, u32) {
     let device = format!(
         "sim:mm1?mean=1ms&stall={:.0}ms@every:{every:.0}s",

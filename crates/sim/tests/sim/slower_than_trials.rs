@@ -4,7 +4,7 @@
 
 #![allow(
     clippy::print_stdout,
-    reason = "the table is a product of these tests; docs/statistics.md has it"
+    reason = "the table is a product of these tests; docs/evidence/coverage.md has it"
 )]
 
 use crate::procedures::{Bench, poisson, thinking};
@@ -110,7 +110,7 @@ fn stalls(
     }
 }
 
-/// Shares of default trials that held the truth or named what happened, in docs/statistics.md.
+/// Shares of default trials that held the truth or named what happened, in docs/evidence/coverage.md.
 const RECORDED: [f64; 13] = [
     0.20, 0.17, 0.93, 0.53, 0.40, 0.37, 0.20, 0.73, 0.23, 0.43, 0.23, 0.30, 0.80,
 ];
