@@ -1,11 +1,11 @@
-//! docs/measurements.md says what the kinds say of themselves, and nothing else.
+//! docs/reference/measurements.md says what the kinds say of themselves, and nothing else.
 
 use std::fmt::Write as _;
 
 use kinds::measure::{Default, KINDS, Kind, TargetUse};
 use results::metrics_of;
 
-const DOCUMENT: &str = include_str!("../../../../docs/measurements.md");
+const DOCUMENT: &str = include_str!("../../../../docs/reference/measurements.md");
 
 /// The tables of a kind as the document has them.
 fn tables(kind: &Kind) -> String {
@@ -55,7 +55,7 @@ fn words(of: TargetUse) -> String {
 fn the_targets_of_every_kind_are_documented() {
     let expected = targets();
     let is_there = DOCUMENT.contains(&format!("\n{expected}\n"));
-    assert!(is_there, "docs/measurements.md lacks:\n{expected}");
+    assert!(is_there, "docs/reference/measurements.md lacks:\n{expected}");
 }
 
 /// The part of the document about a kind.
@@ -81,7 +81,7 @@ fn every_kind_is_documented_as_it_is() {
     }
     assert!(
         lacks.is_empty(),
-        "docs/measurements.md lacks, or has otherwise:\n{lacks}"
+        "docs/reference/measurements.md lacks, or has otherwise:\n{lacks}"
     );
 }
 
