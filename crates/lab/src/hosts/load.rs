@@ -1,4 +1,4 @@
-//! What rank 0 has to do for many hosts: the figures of docs/fleet.md.
+//! What rank 0 has to do for many hosts: the figures of docs/evidence/fleet.md.
 
 use std::time::Instant as WallClock;
 
@@ -42,7 +42,7 @@ fn note(from: u64, stream: &mut Stream) -> Note {
 /// A second of 1,000 hosts at rank 0: its messages and bytes are bounded, all of it is counted, and
 /// what it costs is printed.
 #[test]
-#[expect(clippy::print_stderr, reason = "the figures of docs/fleet.md")]
+#[expect(clippy::print_stderr, reason = "the figures of docs/evidence/fleet.md")]
 fn the_notes_of_a_thousand_hosts_are_counted() {
     let mut monitor = Monitor::new(
         None,
