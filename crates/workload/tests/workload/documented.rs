@@ -1,9 +1,12 @@
-//! The examples and numbers of `docs/workloads.md` hold.
+//! The examples and numbers of `docs/workloads.md` and of its reference hold.
 
 use workload::WorkloadDefinition;
 use workload::advice::ios_to_sum;
 
-const PAGE: &str = include_str!("../../../../docs/workloads.md");
+const PAGE: &str = concat!(
+    include_str!("../../../../docs/workloads.md"),
+    include_str!("../../../../docs/reference/workload-advice.md")
+);
 
 #[test]
 fn the_example_is_a_definition() {
