@@ -32,8 +32,8 @@ Example: a file of 40 MB, a user alone, four users at once, and the file removed
   for u in 101 102 103 104; do seekstone diskrand Read RandData.txt $u 50 2logs 20 1 & done; wait
   seekstone diskrand Erase RandData.txt
 
-`seekstone runs import LogFile.txt` archives what a log holds. docs/diskrand.md compares each output
-with the document's; `seekstone transactions` measures many users with intervals.";
+`seekstone runs import LogFile.txt` archives what a log holds. docs/evidence/diskrand.md compares
+each output with the document's. `seekstone transactions` measures many users with intervals.";
 
 /// `seekstone diskrand`.
 ///
