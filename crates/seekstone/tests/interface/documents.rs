@@ -1,5 +1,4 @@
-//! Every command line that README.md, the tour and the reference show is run, in a small and short
-//! form.
+//! Every command line that these documents show is run, in a small and short form.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,13 +6,16 @@ use std::path::Path;
 
 use crate::support::{PROGRAM, Scratch, finish, side_by_side};
 
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 8] = [
     "README.md",
     "docs/tour.md",
+    "docs/check-up.md",
     "docs/reference.md",
     "docs/profiles.md",
     "docs/slow-database.md",
     "docs/choose-file-system.md",
+    // Deletes the run that the others show.
+    "docs/runs.md",
 ];
 /// Each of its lines needs what those before it made.
 const GATE: &str = "docs/gate.md";
