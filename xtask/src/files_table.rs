@@ -1,6 +1,6 @@
 //! `cargo xtask files-table`: the DECUS tests on this machine's disk, on ext4, xfs and btrfs over
-//! loop devices, and on tmpfs, beside each other in docs/files.md. Loop devices need root; a file
-//! system that cannot be made here is left out, and named.
+//! loop devices, and on tmpfs, beside each other in docs/evidence/file-systems.md. Loop devices
+//! need root; a file system that cannot be made here is left out, and named.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -96,7 +96,7 @@ fn build() -> Result<PathBuf> {
 }
 
 fn put(table: &str) -> Result<()> {
-    let path = root().join("docs/files.md");
+    let path = root().join("docs/evidence/file-systems.md");
     let text = std::fs::read_to_string(&path)?;
     let (before, rest) = text.split_once(BEGIN).context("no place for the table")?;
     let (_, after) = rest.split_once(END).context("no end of the table")?;

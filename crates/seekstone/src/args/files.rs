@@ -23,7 +23,7 @@ use super::{Common, CpuList};
 3 300 one-block files. 4 reads, modifies and rewrites them at random, 4A writes to the null device \
 instead, 4B only reads. 5 reads them in sequence and writes to the null device, 5A only reads. 6 \
 makes 300 blocks, 7 reads them and writes to the null device. 8 makes 800 blocks, 9 reads them. 10 \
-makes 1000 five-block files. 11 reads a device in sequence. See docs/files.md.\n\n\
+makes 1000 five-block files. 11 reads a device in sequence. See docs/files-decus.md.\n\n\
 Files are created in a directory of their own, checked when read, and removed at the end. A file \
 or device is only read, by test 11.\n\n\
 Examples:\n  \
