@@ -487,7 +487,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Take the steps of a plan until it has enough; `measure` does what belongs to the time of one.
+    /// Take the steps of a plan until it has enough; `measure` does what belongs to the time of a
+    /// step.
     ///
     /// # Errors
     /// When a step cannot be measured, failed, or somebody stopped it.

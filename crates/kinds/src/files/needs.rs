@@ -16,6 +16,13 @@ pub(crate) struct Needs {
 }
 
 impl FilesRequest {
+    /// Time for all of it, by the clock of the target; none on a model unless it was given: time
+    /// costs nothing there.
+    pub(super) fn budget(&self) -> Option<Duration> {
+        let is_counted = !self.target.is_model() || self.setup.is_given("budget");
+        is_counted.then_some(self.rule.budget)
+    }
+
     /// What the clients of this host need. Groups of tests follow each other, so the largest
     /// counts.
     pub(crate) fn needs(&self) -> Needs {

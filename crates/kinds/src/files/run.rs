@@ -170,13 +170,6 @@ impl FilesRequest {
         self.share().count(self.clients)
     }
 
-    /// Time for all of it, by the clock of the target; none on a model unless it was given: time
-    /// costs nothing there.
-    pub(super) fn budget(&self) -> Option<Duration> {
-        let is_counted = !self.target.is_model() || self.setup.is_given("budget");
-        is_counted.then_some(self.rule.budget)
-    }
-
     fn plan(&self, subjects: &[TestedFileSystem], states: Vec<FileState>) -> FilesPlan {
         let (items, scales) = match &self.work {
             FileWork::Decus {
