@@ -10,6 +10,7 @@ mod connection_slots;
 mod feed;
 pub mod readers;
 mod server;
+mod unasked;
 
 pub use feed::{EventFeed, FeedReceiver, feed};
 pub use server::{ClientPatience, Pages, StartError, WebAnswer, WebServer};

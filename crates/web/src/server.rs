@@ -17,16 +17,19 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use futures_util::StreamExt as _;
 
 use crate::admission::Admission;
-use crate::connection_slots::{CONNECTION_SLOTS, ConnectionSlots, SlottedStream};
+use crate::connection_slots::{CONNECTION_SLOTS, ConnectionSlot, ConnectionSlots, SlottedStream};
 use crate::feed::{Board, FeedReceiver};
+use crate::unasked::{UnaskedConnection, UnaskedConnections};
 
 /// Where the feed is.
 const EVENTS: &str = "events";
@@ -36,6 +39,8 @@ const FOLLOWERS_MAX: usize = CONNECTION_SLOTS / 2;
 const HEAD_BYTES_MAX: usize = 16 << 10;
 /// How long the last bytes may take to those who read slowly.
 const CLOSE_DELAY: Duration = Duration::from_secs(2);
+/// How long those who have asked for nothing may keep others waiting.
+const GIVE_WAY: Duration = Duration::from_millis(250);
 /// Before a connection that could not be taken is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 /// What a browser shows of a page in its tab.
@@ -48,7 +53,7 @@ const FORBIDDEN: &str = "base-uri 'none'; object-src 'none'; frame-ancestors 'no
 /// How long others may keep a server waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientPatience {
-    /// From the first byte of a connection, or the end of its last answer, to a whole request.
+    /// From the beginning of a connection to a whole request.
     pub head: Duration,
     /// While the other side takes nothing of its answer.
     pub reading: Duration,
@@ -181,10 +186,11 @@ async fn accepting(
     stopped: oneshot::Receiver<()>,
 ) {
     let (ending, _) = watch::channel(());
+    let unasked = UnaskedConnections::default();
     tokio::pin!(stopped);
     loop {
         let next = async {
-            let slot = slots.slot().await?;
+            let slot = slot_of(listener, slots, &unasked).await?;
             Some(slot.take(listener, patience.reading).await)
         };
         tokio::select! {
@@ -193,7 +199,8 @@ async fn accepting(
             Some(taken) = next => match taken {
                 Ok(stream) => {
                     let ended = ending.subscribe();
-                    tokio::spawn(held(stream, routes.clone(), patience.head, ended));
+                    let asking = (unasked.add(), patience.head);
+                    tokio::spawn(held(stream, routes.clone(), asking, ended));
                 }
                 // Descriptors or memory are short: the measurement has them.
                 Err(_) => tokio::time::sleep(RETRY_DELAY).await,
@@ -202,26 +209,55 @@ async fn accepting(
     }
 }
 
-/// Answer a connection until it ends; when the server ends, the answer under way is its last.
+/// A slot, as soon as there is one. Those who have asked for nothing give theirs to who waits.
+async fn slot_of(
+    listener: &tokio::net::TcpListener,
+    slots: &ConnectionSlots,
+    unasked: &UnaskedConnections,
+) -> Option<ConnectionSlot> {
+    loop {
+        match tokio::time::timeout(GIVE_WAY, slots.slot()).await {
+            Ok(slot) => return slot,
+            Err(_) if is_somebody_waiting(listener) => unasked.give_way(),
+            Err(_) => {}
+        }
+    }
+}
+
+fn is_somebody_waiting(listener: &tokio::net::TcpListener) -> bool {
+    let mut listener = [PollFd::new(listener, PollFlags::IN)];
+    poll(&mut listener, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+/// Answer one request of a connection.
 async fn held(
     stream: SlottedStream,
     routes: Router,
-    head: Duration,
+    (unasked, head): (UnaskedConnection, Duration),
     mut ended: watch::Receiver<()>,
 ) {
     let mut connection = http1::Builder::new();
     connection
         .timer(TokioTimer::new())
         .header_read_timeout(head)
+        .keep_alive(false)
         .max_buf_size(HEAD_BYTES_MAX);
-    let service = TowerToHyperService::new(routes);
+    let routes = TowerToHyperService::new(routes);
+    let service = service_fn(|request| {
+        unasked.has_asked();
+        routes.call(request)
+    });
     let connection = connection.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
-        _ = connection.as_mut() => return,
-        _ = ended.changed() => connection.as_mut().graceful_shutdown(),
+        _ = connection.as_mut() => {}
+        () = unasked.gives_way() => {}
+        _ = ended.changed() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
     }
-    let _ = connection.await;
+    unasked.has_asked();
 }
 
 async fn answered(State(site): State<Arc<Site>>, request: Request) -> Response {

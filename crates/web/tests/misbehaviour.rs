@@ -72,6 +72,19 @@ fn those_who_never_finish_a_request_lose_their_slot() {
     server.stop();
 }
 
+/// For as long as 1,142 connections held half a request each, the next one waited for over a minute.
+#[test]
+fn those_who_have_asked_for_nothing_give_way_to_those_who_ask() {
+    let (server, at) = started(LONG, LONG);
+    let silent: Vec<TcpStream> = (0..2 * CONNECTION_SLOTS).map(|_| connected(at)).collect();
+    let halves: Vec<TcpStream> = (0..2 * CONNECTION_SLOTS)
+        .map(|_| sent(at, "GET / HTTP/1.1\r\nHost: a\r\nX-Half:"))
+        .collect();
+    is_served(at);
+    drop((silent, halves));
+    server.stop();
+}
+
 #[test]
 fn those_who_read_nothing_lose_their_slot() {
     let (server, at) = started(LONG, SHORT);
@@ -89,7 +102,7 @@ fn there_are_so_many_slots_and_no_more() {
     let (server, at) = started(LONG, LONG);
     let mut first = [0; 1];
     let mut held: Vec<TcpStream> = (0..CONNECTION_SLOTS)
-        .map(|_| sent(at, &get(at, "/", "")))
+        .map(|_| sent(at, &get(at, "/long", "")))
         .collect();
     for stream in &mut held {
         stream.read_exact(&mut first).expect("an answer");
