@@ -6,7 +6,7 @@ mod matrix;
 use std::collections::BTreeSet;
 use std::iter;
 
-use results::{Row, Run, Table, TableShape, Trust};
+use results::{PRICE, Row, Run, Table, TableShape, Trust};
 
 use crate::figure::{indicative_legend, legend, mark, tone_of};
 use crate::names::words;
@@ -24,7 +24,9 @@ use matrix::Matrix;
 /// All tables that the kind of the run gave, and what the signs in them mean.
 pub(crate) fn all(page: &mut TextPage<'_>, run: &Run) {
     let all = page.style.all;
-    let shown = run.tables.iter();
+    let price = run.tables().into_iter().filter(|it| it.name == PRICE);
+    let price: Vec<Table> = price.collect();
+    let shown = run.tables.iter().chain(&price);
     let shown = shown.filter(|it| !it.rows.is_empty() && (all || !it.show.is_detail));
     let shown: Vec<&Table> = shown.collect();
     for table in &shown {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use results::{FigureRatio, FileSystemRole, Role, Run, Shown, compare as ratios};
+use results::{FigureRatio, FileSystemRole, PRICE, Price, Role, Run, Shown, compare as ratios};
 use serde::Deserialize;
 use stats::Estimate;
 use units::{format_count, format_counted, format_interval_count};
@@ -65,6 +65,25 @@ impl SystemsTable {
             let line = before.map(|it| it.matches('\n').count() + 1);
             (line, error.message().replace('\n', " "))
         })
+    }
+}
+
+impl SystemsTable {
+    /// The runs with what their systems cost.
+    ///
+    /// # Errors
+    /// When there are facts of a run that is not among them, or a price is none.
+    pub fn price(&self, runs: &mut [Run]) -> Result<(), SystemsError> {
+        check_facts(runs, &self.systems)?;
+        for run in runs {
+            let facts = self.systems.iter().find(|it| Some(it.run) == run.id);
+            let price = facts.and_then(|it| it.price).map(|amount| Price {
+                amount,
+                currency: self.currency.clone(),
+            });
+            run.price = price.or(run.price.take());
+        }
+        Ok(())
     }
 }
 
@@ -134,7 +153,6 @@ pub fn systems_comparison(
         .checked_sub(1)
         .and_then(|at| runs.get(at));
     let base = base.ok_or(SystemsError::NoSuchSystem(against, runs.len()))?;
-    check_facts(runs, &wanted.systems)?;
     let is_shown = |it: &FigureRatio| match wanted.metrics.as_slice() {
         [] => it.role != Role::Detail,
         metrics => metrics.contains(&it.metric),
@@ -361,8 +379,11 @@ fn means(
     currency: Option<&str>,
 ) {
     let base = &systems[against - 1];
-    let is_usable =
-        |it: &FigureRatio| !matches!(it.shown, Shown::Untrusted(_)) && it.performance().is_some();
+    let is_usable = |it: &FigureRatio| {
+        // What is per unit of money tells the same once more.
+        let is_own = it.table != PRICE;
+        is_own && !matches!(it.shown, Shown::Untrusted(_)) && it.performance().is_some()
+    };
     let shared = base.found.iter().filter(|of| {
         let mut found = systems.iter().map(|it| it.figure(of));
         found.all(|it| it.is_some_and(is_usable))
@@ -422,8 +443,8 @@ fn means(
 
 /// An amount in the currency that was given, if one was.
 fn money(amount: f64, currency: Option<&str>) -> String {
-    let amount = format_count(amount);
-    currency.map_or_else(|| amount.clone(), |it| format!("{amount} {it}"))
+    let currency = currency.map(str::to_owned);
+    Price { amount, currency }.to_string()
 }
 
 fn legend(against: u32) -> String {

@@ -16,6 +16,7 @@ mod mode;
 mod named;
 mod note;
 mod percentile;
+mod price;
 mod rab;
 mod random_access;
 mod rank_share;
@@ -67,6 +68,7 @@ pub use mode::Mode;
 pub use named::NamedFigure;
 pub use note::RunNote;
 pub use percentile::{PERCENTILES, Percentile, USER_PERCENTILE, shares, user_shares};
+pub use price::{PRICE, Price};
 pub use rab::{
     ModeChange, ModeComparison, Rab, RabAverage, RabGroup, RabLevel, RabOverRuns, RabWorkload,
     Rabmark,

@@ -177,7 +177,7 @@ impl Unit {
 }
 
 /// A number of things with all of its digits.
-fn whole(count: f64) -> String {
+pub(crate) fn whole(count: f64) -> String {
     let counted = format_counted(count as u64, "thing");
     counted.split(' ').next().unwrap_or_default().to_owned()
 }

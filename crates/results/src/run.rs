@@ -9,6 +9,7 @@ use crate::environment::{Environment, TargetDescription, TargetKind};
 use crate::goal::GoalVerdict;
 use crate::measurement::Measurement;
 use crate::note::RunNote;
+use crate::price::Price;
 use crate::series::SystemSeries;
 use crate::setup::Setup;
 use crate::table::Table;
@@ -55,6 +56,9 @@ pub struct Run {
     /// What was measured beside it, such as a memory disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_targets: Vec<TargetDescription>,
+    /// What the system costs, where that was said of a run that is shown or exported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
     /// How long it took, nanoseconds.
     pub elapsed_ns: u64,
     /// Trials that are results, in the order of their making. Scouts of curves are in the curve.
@@ -115,6 +119,7 @@ impl Run {
             target,
             verdict: None,
             other_targets: Vec::new(),
+            price: None,
             elapsed_ns: 0,
             measurements: Vec::new(),
             curves: Vec::new(),

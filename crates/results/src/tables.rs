@@ -40,6 +40,9 @@ impl Run {
         tables.splice(at..at, trials);
         tables.retain(|table| !table.rows.is_empty());
         if self.has_no_usable_row() {
+        if let Some(price) = &self.price {
+            tables.push(price.table(&tables, self));
+        }
             let rows = tables.iter_mut().flat_map(|table| &mut table.rows);
             rows.for_each(|row| row.trust = Trust::Invalid);
         }

@@ -88,7 +88,7 @@ pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
 pub use replay::{DEPTH_FAST, ReplayArgs};
 pub use run_choice::RunChoice;
 pub use run_sets::{RunPart, RunSet};
-pub use runs::{CompareRunsArgs, RunsArgs, RunsCommand, TableChoice};
+pub use runs::{CompareRunsArgs, RunsArgs, RunsCommand, SystemFactsFile, TableChoice};
 pub use serve::ServeArgs;
 pub use ssd::{PurgeChoice, SsdArgs};
 pub use study::{StudyArgs, StudyCommand};

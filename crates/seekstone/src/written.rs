@@ -127,15 +127,20 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
 /// The files of a command of the archive, where it has any.
 fn of_runs(args: &RunsArgs) -> Option<CommandFiles<'_>> {
     Some(match &args.command {
-        RunsCommand::Export { output, force, .. } => {
-            CommandFiles::only("--output", Some(output), force).and_archive(args.archive.as_ref())
-        }
+        RunsCommand::Export {
+            output,
+            force,
+            facts,
+            ..
+        } => CommandFiles::only("--output", Some(output), force)
+            .and_archive(args.archive.as_ref())
+            .and_used(facts.facts.iter().cloned()),
         RunsCommand::Import { file } => CommandFiles::default()
             .and_archive(args.archive.as_ref())
             .and_used([file.clone()]),
         RunsCommand::Compare(it) => CommandFiles::only("--html", it.html.as_ref(), &it.force)
             .and_archive(args.archive.as_ref())
-            .and_used(it.facts.iter().cloned()),
+            .and_used(it.facts.facts.iter().cloned()),
         // A repeat looks as the command that it repeats.
         RunsCommand::List { json, force, .. } => {
             CommandFiles::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())

@@ -45,6 +45,9 @@ pub enum RunsCommand {
         /// Every measurement in full, every point of the curve, and every warning.
         #[arg(long)]
         all: bool,
+        /// What their systems cost.
+        #[command(flatten)]
+        facts: SystemFactsFile,
     },
     /// Repeat a run with the same settings and definitions.
     ///
@@ -70,6 +73,9 @@ pub enum RunsCommand {
         /// Length of the windows. A multiple of the run's intervals (with --form series).
         #[arg(long, value_name = "TIME", value_parser = parse_interval)]
         every: Option<Duration>,
+        /// What their systems cost.
+        #[command(flatten)]
+        facts: SystemFactsFile,
         /// Output file. `-` is standard output.
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: Output,
@@ -116,16 +122,24 @@ pub struct CompareRunsArgs {
     /// A figure of `--table systems`, as in throughput (repeatable) [default: all but details].
     #[arg(long = "metric", value_name = "NAME", requires = "table")]
     pub metrics: Vec<String>,
-    /// File with prices, vendors' specifications and other facts about the systems
-    /// (docs/systems.md).
-    #[arg(long, value_name = "FILE", requires = "table")]
-    pub facts: Option<PathBuf>,
+    /// What the systems cost, and what their vendors specify.
+    #[command(flatten)]
+    pub facts: SystemFactsFile,
     /// Write the comparison as an HTML page, with all curves in one chart.
     #[arg(long, value_name = "FILE", conflicts_with = "table")]
     pub html: Option<Output>,
     /// What may be replaced.
     #[command(flatten)]
     pub force: Force,
+}
+
+/// What no program finds out about systems.
+#[derive(Args, Debug)]
+pub struct SystemFactsFile {
+    /// File with prices, which add a table of figures per unit of money, and with vendors'
+    /// specifications for `compare --table systems` (docs/systems.md).
+    #[arg(long, value_name = "FILE")]
+    pub facts: Option<PathBuf>,
 }
 
 /// Tables of `runs compare`.

@@ -10,7 +10,8 @@ use results::Run;
 use units::format_counted;
 
 use crate::args::{
-    CompareRunsArgs, RepeatArgs, RunChoice, RunPart, RunSet, RunsArgs, RunsCommand, TableChoice,
+    CompareRunsArgs, RepeatArgs, RunChoice, RunPart, RunSet, RunsArgs, RunsCommand,
+    SystemFactsFile, TableChoice,
 };
 use crate::commands::devices::described;
 use crate::commands::export::{exported, form_of};
@@ -59,12 +60,12 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         RunsCommand::List { limit, json, .. } => {
             listed(&archive.list(*limit as usize)?, json.as_ref())
         }
-        RunsCommand::Show { ids, all } => {
-            let mut texts = Vec::new();
-            for id in named(&archive, ids)? {
-                texts.push(shown(&archive.load(id)?, *all).trim_end().to_owned());
-            }
-            output::print(&texts.join("\n\n"))
+        RunsCommand::Show { ids, all, facts } => {
+            let runs = priced_runs(&archive, ids, facts)?;
+            let texts = runs
+                .iter()
+                .map(|run| shown(run, *all).trim_end().to_owned());
+            output::print(&texts.collect::<Vec<_>>().join("\n\n"))
         }
         RunsCommand::Repeat(args) => repeated(archive, &path, args),
         RunsCommand::Export {
@@ -72,14 +73,14 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             beside,
             form,
             every,
+            facts,
             output,
             ..
         } => {
             let form = form_of(*form, output)?;
             let others = beside.iter().map(|id| RunPart::Archived(*id)).collect();
-            let ids = named(&archive, &[&ids[..], &[RunSet(others)]].concat())?;
-            let runs = ids.into_iter().map(|id| archive.load(id));
-            let runs = runs.collect::<Result<Vec<_>, _>>()?;
+            let ids = [&ids[..], &[RunSet(others)]].concat();
+            let runs = priced_runs(&archive, &ids, facts)?;
             let text = exported(&runs, form, *every)?;
             output.write(&text).map(|()| Exit::Done)
         }
@@ -93,6 +94,27 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output::print(&format!("deleted: {}", ids.len()))
         }
     }
+}
+
+/// The runs that are named, with what their systems cost.
+fn priced_runs(
+    archive: &Archive,
+    sets: &[RunSet],
+    facts: &SystemFactsFile,
+) -> anyhow::Result<Vec<Run>> {
+    let ids = named(archive, sets)?;
+    let runs = ids.iter().map(|id| archive.load(*id));
+    let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
+    if let Some(path) = &facts.facts {
+        let mut known = facts_of(path)?;
+        known.systems.retain(|it| ids.contains(&it.run));
+        if known.systems.iter().all(|it| it.price.is_none()) {
+            let text = format!("{}: no price of a run that is shown", path.display());
+            return Err(UsageError(text).into());
+        }
+        known.price(&mut runs).map_err(usage)?;
+    }
+    Ok(runs)
 }
 
 /// A run measured again, and archived where it came from.
@@ -173,11 +195,15 @@ pub fn shown(run: &Run, all: bool) -> String {
 /// Runs compared with the first of them, or in the table that was asked for.
 fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
     let runs: Result<Vec<Run>, _> = args.ids.iter().map(|id| run_of(archive, *id)).collect();
-    let runs = runs?;
+    let mut runs = runs?;
+    let facts = args.facts.facts.as_deref().map(facts_of).transpose()?;
+    if let Some(facts) = &facts {
+        facts.price(&mut runs).map_err(usage)?;
+    }
     let whole = output::style(true);
     let text = match args.table {
         None => report::comparison(&runs, &output::style(args.all)).map_err(usage)?,
-        Some(TableChoice::Files) if args.facts.is_some() || !args.metrics.is_empty() => {
+        Some(TableChoice::Files) if facts.is_some() || !args.metrics.is_empty() => {
             let advice = "--metric and --facts apply to --table systems";
             return Err(UsageError(advice.to_owned()).into());
         }
@@ -185,11 +211,10 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
             report::files_comparison(&runs, args.against, &whole, &described).map_err(usage)?
         }
         Some(TableChoice::Systems) => {
-            let known = args.facts.as_ref().map(|path| facts_of(path)).transpose()?;
             let wanted = SystemsTable {
                 against: args.against,
                 metrics: args.metrics.clone(),
-                ..known.unwrap_or_default()
+                ..facts.unwrap_or_default()
             };
             report::systems_comparison(&runs, &wanted, &whole, &described).map_err(usage)?
         }

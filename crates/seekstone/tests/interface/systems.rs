@@ -4,6 +4,8 @@
 use std::fs;
 
 use crate::support::Scratch;
+use crate::support::tables::{estimate, row, rows};
+use serde_json::Value;
 
 const STUDY: &str = r#"
 title = "Reads"
@@ -107,6 +109,54 @@ price = 500
     // A quarter of the performance for an eighth of the price.
     let mean = line_of(&page, "Mean performance", "[2]");
     assert!(mean.contains(&"500 USD") && holds(&mean, 2.0), "{mean:?}");
+}
+
+/// IOPS for the money stood in no form, and only as a mean of all figures beside those of another.
+#[test]
+fn each_rate_has_one_for_the_money_in_every_form() {
+    let scratch = three_systems();
+    let facts = "currency = \"USD\"\n[[system]]\nrun = 1\nprice = 4000\n\
+                 [[system]]\nrun = 3\nprice = 500\n";
+    fs::write(scratch.path("facts.toml"), facts).expect("facts");
+    let with = |args: &[&str]| {
+        let args = [&["runs"], args, &["--facts", "facts.toml"]].concat();
+        scratch.check(&args, 0, "").stdout
+    };
+    let run = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+    let first = run(&with(&["export", "1"]));
+    let levels = ["1", "iops"];
+    for of in ["value", "low", "high"] {
+        let value = |table: &str, levels: &[&str], metric: &str| {
+            let found = estimate(row(&first, table, levels), metric).and_then(|it| it[of].as_f64());
+            found.unwrap_or_else(|| panic!("no {metric}: {first}"))
+        };
+        let (whole, each) = (
+            value("trial", &["1"], "iops"),
+            value("price", &levels, "per USD"),
+        );
+        assert!(
+            (whole / 4000.0 / each - 1.0).abs() < 1e-9,
+            "{whole} and {each}"
+        );
+    }
+    for form in ["csv", "html", "markdown"] {
+        let text = with(&["export", "1", "--form", form]);
+        assert!(text.contains("per USD"), "{form}: {text}");
+    }
+    assert!(with(&["show", "1"]).contains("Price: 4,000 USD"));
+    assert!(with(&["compare", "1", "3"]).contains("per USD"));
+    // A quarter of the rate for an eighth of the money.
+    let page = with(&["compare", "1", "3", "--table", "systems"]);
+    let found = line_of(&page, "1 iops, per USD", "[2]");
+    assert!(holds(&found, 2.0), "{found:?}: {page}");
+    // What is imported keeps its price, and has each figure once.
+    fs::write(scratch.path("run.json"), with(&["export", "1"])).expect("a run");
+    scratch.check(&["runs", "delete", "1"], 0, "");
+    scratch.check(&["runs", "import", "run.json"], 0, "");
+    let again = run(&scratch.check(&["runs", "export", "4"], 0, "").stdout);
+    assert_eq!(rows(&again, "price"), rows(&first, "price"));
+    let args = ["runs", "show", "2", "--facts", "facts.toml"];
+    scratch.check(&args, 2, "no price of a run that is shown");
 }
 
 #[test]
