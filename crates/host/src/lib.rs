@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod counters;
+pub mod device_state;
 pub mod environment;
 pub mod heartbeat;
 pub mod hung;

@@ -16,6 +16,9 @@ use crate::stage::{RunPlan, Show, Stage};
 /// What the size of the test file is kept as.
 const SIZE_FOUND: &str = "size of the test file";
 
+/// How often somebody who does nothing looks whether to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 /// Shows the title of what is written, and its progress.
 type ShowFilling<'a> = &'a mut dyn FnMut(&str, &Glimpse);
 
@@ -416,6 +419,45 @@ impl<'a> Session<'a> {
     /// When the system refuses.
     pub fn settle(&mut self) -> Result<(), BenchError> {
         Ok(self.bench.settle()?)
+    }
+
+    /// Do nothing for so long, shown under that title with the share of the work that is done. A
+    /// run that goes on after a kill does not wait once more for what was kept under `of`.
+    ///
+    /// # Errors
+    /// When somebody stopped it.
+    pub fn pause(
+        &mut self,
+        time: Duration,
+        (title, done): (&str, f64),
+        of: &str,
+    ) -> Result<(), BenchError> {
+        if let Bench::Simulated(model) = &mut self.bench {
+            model.pass(time);
+            return Ok(());
+        }
+        let (begun, interrupt) = (self.now(), self.interrupt);
+        let cells = self.request.cells.clone();
+        cells.result(of, || {
+            loop {
+                let elapsed = self.now().since(begun);
+                let left = time.saturating_sub(elapsed);
+                if left == Duration::ZERO {
+                    return Ok(());
+                }
+                if let Some(stop) = stopped(interrupt) {
+                    return Err(stop);
+                }
+                (self.show)(&Stage {
+                    title,
+                    done,
+                    elapsed,
+                    left,
+                    glimpse: None,
+                });
+                std::thread::sleep(left.min(LOOK_EVERY).to_std());
+            }
+        })
     }
 
     /// One trial, or what was kept of it, shown under that title; `progress` says how far the run

@@ -9,19 +9,24 @@
 mod conclusions;
 mod loads;
 mod rules;
+mod segments;
 
 use results::{Access, Measurement, SsdCell, SsdCellRound, SsdLoad, SsdPattern, SsdRound, Tracked};
 use stats::{DriftVerdict, Estimate, Goal, repeats_mean};
 use units::{Bytes, Duration};
-use workload::{AddressSpec, ClientSpec, Mix, MixSpec, Partition, Region};
+use workload::{
+    AccessZone, AddressSpec, ClientSpec, Mix, MixSpec, OperationSize, Partition, Pattern, Region,
+    ZoneSpan,
+};
 
 use crate::checkup::MAIN_DIRECT;
 use crate::plan::Plan;
 use crate::trial::Trial;
 
-pub use conclusions::{ssd_findings, ssd_sayings, ssd_warnings};
+pub use conclusions::{ssd_findings, ssd_sayings, ssd_segments_saying, ssd_warnings};
 pub use loads::{SsdPhasePlan, SsdTest};
 pub use rules::{pts_window, round_trend};
+pub use segments::{Demand, SegmentLoad, SsdSegmentPlan, SsdSegmentProcedure};
 
 /// How often all must have been written before anything is steady.
 pub const LAPS_MIN: u64 = 2;
@@ -31,6 +36,16 @@ const WRITERS: u32 = 4;
 const PASS_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Sequential rounds go on where the last one ended as long as this part of the target follows.
 const REST_MIN: u64 = 4;
+
+/// Where the operations of the composite load go: percent of them, and of the target.
+const ZONES: [AccessZone; 3] = [zone(50, 5), zone(30, 15), zone(20, 80)];
+
+const fn zone(percent: u32, of_target: u32) -> AccessZone {
+    AccessZone {
+        percent,
+        span: ZoneSpan::Percent(of_target),
+    }
+}
 
 /// How long a load of a round is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +87,10 @@ pub struct SsdOptions {
     pub budget: Duration,
     /// A change over the last half of the rounds that counts as none, divided by the mean.
     pub trend_limit: f64,
+    /// The rounds end once all was written so often.
+    pub capacities: Option<u32>,
+    /// Length of bursts and pauses over those of the standard.
+    pub scale: f64,
 }
 
 /// Where loads go.
@@ -272,12 +291,12 @@ impl SsdProcedure {
         let round = SsdCellRound {
             number,
             iops: measured.throughput,
-            latency_ns: latency(measured),
+            latency_ns: latency_by_little(measured),
         };
         let tracked = match self.plan.tracked {
             Tracked::Iops => round.iops,
             Tracked::Latency => round.latency_ns,
-            Tracked::Throughput => round.iops.scale(load.block_bytes as f64),
+            Tracked::Throughput => round.iops.scale(load.mean_bytes()),
         };
         SsdLoadPart {
             round,
@@ -340,7 +359,16 @@ impl SsdProcedure {
         let has_window = done > (rules::WINDOW - 1) * self.stride();
         let is_steady = self.steady_round.is_some() && has_window;
         let is_last = self.options.rounds_max.is_some_and(|most| done >= most);
-        is_steady || is_last || done > 0 && self.elapsed >= self.options.budget
+        let full = self
+            .options
+            .capacities
+            .map(|times| self.place.all() * u64::from(times));
+        let is_full = done > 0 && full.is_some_and(|full| self.written >= full);
+        is_steady
+            || is_last
+            || is_full
+            || !self.plan.has_rounds
+            || done > 0 && self.elapsed >= self.options.budget
     }
 
     fn trial(&self, place: usize, round: u32) -> Trial {
@@ -350,9 +378,10 @@ impl SsdProcedure {
             RoundTime::Whole(_) => None,
             RoundTime::Precise { precision, .. } => Some(Goal::result(precision)),
         };
-        let start = match load.pattern {
-            SsdPattern::Random => 0,
-            SsdPattern::Sequential => self.sequential_start(place, load),
+        let start = sequential_start(self.place, load, self.moved[place]);
+        let times = match place {
+            0 => self.plan.first_times,
+            _ => 1,
         };
         let test = self.plan.name;
         let name = format!("ssd-{test}-{}-round-{round}", name(&load));
@@ -362,28 +391,25 @@ impl SsdProcedure {
             clients: load.depth,
             depth: load.depth,
             goal,
-            duration_max: self.options.time.most(),
+            duration_max: self.options.time.most() * u64::from(times),
             salt,
             // What the standard averages is the whole round.
             warm_up: Some(Duration::ZERO),
             ..Trial::new(name, spec, self.place.access)
         }
     }
+}
 
-    /// Where a sequential load goes on. It wraps to where it began, so that it begins anew at the
-    /// first byte where little follows.
-    fn sequential_start(&self, place: usize, load: SsdLoad) -> u64 {
-        let size = self.place.size;
-        let stripe = load.block_bytes * u64::from(load.depth);
-        let moved = self.moved[place] / u64::from(self.place.hosts.max(1));
-        let start = moved % size / stripe * stripe;
-        let rest = size - start;
-        if rest >= (size / REST_MIN).max(stripe) {
-            start
-        } else {
-            0
-        }
-    }
+/// Where a sequential load goes on that has moved so many bytes. It wraps to where it began, so that
+/// it begins anew at the first byte where little follows; others begin there.
+fn sequential_start(place: SsdPlace, load: SsdLoad, moved: u64) -> u64 {
+    let size = place.size;
+    let stripe = load.block_bytes * u64::from(load.depth);
+    let moved = moved / u64::from(place.hosts.max(1));
+    let start = moved % size / stripe * stripe;
+    let rest = size - start;
+    let goes_on = load.pattern == SsdPattern::Sequential && rest >= (size / REST_MIN).max(stripe);
+    if goes_on { start } else { 0 }
 }
 
 impl SsdPhasePlan {
@@ -419,7 +445,11 @@ fn title(load: &SsdLoad) -> String {
         0 => "write".to_owned(),
         reads => format!("{reads}/{} mix", 100 - reads),
     };
-    let (pattern, block) = (load.pattern.name(), Bytes(load.block_bytes));
+    let pattern = load.pattern.name();
+    let block = match load.pattern {
+        SsdPattern::Composite => "of many sizes".to_owned(),
+        _ => Bytes(load.block_bytes).to_string(),
+    };
     format!("{pattern} {what} {block}, depth {}", load.depth)
 }
 
@@ -429,6 +459,8 @@ fn name(load: &SsdLoad) -> String {
 }
 
 fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
+    // What is larger than a block must fit behind the last one.
+    let size = size - (load.largest() - load.block_bytes);
     let len = (size - start) / load.block_bytes * load.block_bytes;
     let region = Region {
         offset: start,
@@ -436,6 +468,10 @@ fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
     };
     let addresses = match load.pattern {
         SsdPattern::Random => AddressSpec::random(region),
+        SsdPattern::Composite => AddressSpec {
+            pattern: Pattern::Zoned { zones: ZONES },
+            ..AddressSpec::random(region)
+        },
         SsdPattern::Sequential => AddressSpec {
             partition: Partition::Interleaved,
             ..AddressSpec::sequential(region)
@@ -446,7 +482,13 @@ fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
         write: 100 - load.read_percent,
         flush: 0,
     };
-    MixSpec::closed(addresses, mix)
+    let sizes = load
+        .sizes()
+        .map(|(len, weight)| OperationSize { len, weight });
+    MixSpec {
+        sizes: sizes.collect(),
+        ..MixSpec::closed(addresses, mix)
+    }
 }
 
 fn cell(load: SsdLoad, parts: &[SsdLoadPart], first: u32) -> Option<SsdCell> {
@@ -473,7 +515,7 @@ fn cell(load: SsdLoad, parts: &[SsdLoadPart], first: u32) -> Option<SsdCell> {
 /// The mean latency of a round by Little's law: what was outstanding at its end counts with its
 /// time until then, as what was done does. Else slow operations are left out, many of them in short
 /// rounds at great depths.
-fn latency(measured: &Measurement) -> Estimate {
+fn latency_by_little(measured: &Measurement) -> Estimate {
     let mean = measured.response.mean;
     let done = mean.value * measured.completions_all as f64;
     let rest = measured.unfinished;

@@ -84,8 +84,8 @@ pub use series::{Law, QueueLaw, ServerTimes, SteadyLaw, SystemSample, SystemSeri
 pub use setup::{FileText, RunSetting, SettingOrigin, Setup};
 pub use show::{PlotOf, Show, TableShape};
 pub use ssd::{
-    PtsWindow, PurgeRecord, RoundTrend, SsdCell, SsdCellRound, SsdLoad, SsdPattern, SsdPhase,
-    SsdRound, SsdTests, Tracked,
+    COMPOSITE_SIZES, DeviceHealth, PtsWindow, PurgeRecord, RoundTrend, SsdBurst, SsdCell,
+    SsdCellRound, SsdLoad, SsdPattern, SsdPhase, SsdRound, SsdSegment, SsdTests, Tracked,
 };
 pub use study::{
     Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyKinds, StudyOutlier,
@@ -93,7 +93,7 @@ pub use study::{
 };
 pub use summary::{Entries, GoalSummary, Summary};
 pub use table::{Figure, Metric, Role, Row, Table, Trust, percentile_name};
-pub use tables::{Io500Found, Io500PhaseFound};
+pub use tables::{Io500Found, Io500PhaseFound, SSD_SEGMENTS};
 pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchOutcome, UserSearchResult,

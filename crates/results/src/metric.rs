@@ -224,6 +224,17 @@ metrics! {
     SIZE = "size" Bytes Neither [] "bytes that are written and read";
     PURGE_SAMPLED = "purge-sampled" Count Neither [] "blocks read back after the purge";
     PURGE_ZERO = "purge-zero" Count Neither [] "those that were zeroes";
+    CELSIUS_BEFORE = "celsius-before" Count Neither []
+        "temperature of the drive before the first round, degrees Celsius";
+    CELSIUS_AFTER = "celsius-after" Count Neither [] "the same after the last round";
+    WEAR_BEFORE = "wear-before" Share Neither []
+        "share used of the writes that the maker promises, before the first round";
+    WEAR_AFTER = "wear-after" Share Neither [] "the same after the last round";
+    OVER_STEADY = "over-steady" Ratio Higher [] "IOPS over those of the steady state";
+    BURSTS = "bursts" Count Neither [] "bursts that were measured";
+    FIRST_BURST = "first" PerSecond Higher []
+        "operations per second of the first burst, or bytes in a sequential test";
+    LAST_BURST = "last" PerSecond Higher [] "the same of the last burst";
     ROUND_NUMBER = "number" Count Neither [] "number of the round";
     REQUESTS = "requests" Count Neither [] "requests that were replayed";
     RECORDED = "recorded" Count Neither [] "requests of the trace";

@@ -17,6 +17,7 @@ mod transfer;
 pub(crate) use curve::{LEVELS, POINTS};
 pub use io500::{Io500Found, Io500PhaseFound};
 pub(crate) use operations::NAME as OPERATIONS;
+pub use ssd::SSD_SEGMENTS;
 
 use crate::run::Run;
 use crate::table::{Figure, Row, Table, Trust};
@@ -39,10 +40,10 @@ impl Run {
         let trials = [measurement::table, operations::table].map(|it| it(&self.measurements));
         tables.splice(at..at, trials);
         tables.retain(|table| !table.rows.is_empty());
-        if self.has_no_usable_row() {
         if let Some(price) = &self.price {
             tables.push(price.table(&tables, self));
         }
+        if self.has_no_usable_row() {
             let rows = tables.iter_mut().flat_map(|table| &mut table.rows);
             rows.for_each(|row| row.trust = Trust::Invalid);
         }

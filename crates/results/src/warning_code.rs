@@ -248,6 +248,8 @@ warning_codes! {
     SsdPartOfDevice "ssd-part-of-device" Run [Warning]
         "the rest of the device was spare space for garbage collection";
     SsdQuick "ssd-quick" Run [Info] "rounds are shorter than those of SSS PTS";
+    SsdScaledDown "ssd-scaled-down" Row [Info]
+        "an SSD test has less time than by SSS PTS";
     SsdThroughFileSystem "ssd-through-file-system" Run [Warning]
         "a file system lies between the test and the SSD";
     StartedLate "started-late" Run [Warning] "the time to start together had passed";

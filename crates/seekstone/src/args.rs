@@ -90,7 +90,7 @@ pub use run_choice::RunChoice;
 pub use run_sets::{RunPart, RunSet};
 pub use runs::{CompareRunsArgs, RunsArgs, RunsCommand, SystemFactsFile, TableChoice};
 pub use serve::ServeArgs;
-pub use ssd::{PurgeChoice, SsdArgs};
+pub use ssd::{PurgeChoice, SsdArgs, WriteCacheChoice};
 pub use study::{StudyArgs, StudyCommand};
 pub use time::TimeArgs;
 pub use together::TogetherArgs;

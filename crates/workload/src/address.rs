@@ -5,6 +5,7 @@ use random::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::access_zones::{AccessZone, blocks_of};
 use crate::op::TargetId;
 
 /// The part of a target that a trial uses.
@@ -71,6 +72,8 @@ pub enum Pattern {
         /// Exponent, above zero: near 0 is nearly uniform, 1 the classic law.
         theta: f64,
     },
+    /// Within each of three zones every block is equally likely.
+    Zoned { zones: [AccessZone; 3] },
 }
 
 /// Where a walk begins.
@@ -201,6 +204,11 @@ impl AddressWalk {
                 self.move_by(step)
             }
             Walk::Zipf(law, scatter) => scatter.apply(law.sample(&mut self.stream)),
+            Walk::Zoned(zones) => {
+                let drawn = self.stream.below(100);
+                let blocks = blocks_of(zones, drawn, (self.count, 1));
+                blocks.start + self.stream.below(blocks.end - blocks.start)
+            }
         }
     }
 
@@ -274,6 +282,7 @@ enum Walk {
     Pareto(ParetoStep),
     Exponential(ExponentialStep),
     Zipf(Zipf, Permutation),
+    Zoned([AccessZone; 3]),
 }
 
 impl Addresses {
@@ -324,6 +333,7 @@ impl Walk {
         Ok(match pattern {
             Pattern::Sequential { step } => Self::Sequential(step % blocks.max(1)),
             Pattern::Uniform => Self::Uniform,
+            Pattern::Zoned { zones } => Self::Zoned(zones),
             Pattern::Hyperbolic { alpha } => Self::Pareto(ParetoStep::new(alpha)?),
             Pattern::ExponentialSteps { mean } => Self::Exponential(ExponentialStep::new(mean)?),
             Pattern::Zipf { theta } => {
@@ -342,6 +352,7 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access_zones::ZoneSpan;
     use std::collections::BTreeSet;
 
     fn spec(partition: Partition, pattern: Pattern, blocks: u64) -> AddressSpec {
@@ -401,6 +412,23 @@ mod tests {
         for client in 0..2 {
             let seen: BTreeSet<u64> = offsets(&spec, client, 2, 2_000).into_iter().collect();
             assert_eq!(seen, (0..16).collect());
+        }
+    }
+
+    /// The zones of SSS PTS: half of all in the first twentieth, a fifth in the last four fifths.
+    #[test]
+    fn zones_have_their_shares_of_the_operations() {
+        let zone = |percent, span| AccessZone {
+            percent,
+            span: ZoneSpan::Percent(span),
+        };
+        let zones = [zone(50, 5), zone(30, 15), zone(20, 80)];
+        let spec = spec(Partition::Contending, Pattern::Zoned { zones }, 1000);
+        let drawn = offsets(&spec, 0, 1, 20_000);
+        for (blocks, share) in [(0..50, 0.5), (50..200, 0.3), (200..1000, 0.2)] {
+            let found = drawn.iter().filter(|it| blocks.contains(*it)).count();
+            let found = found as f64 / drawn.len() as f64;
+            assert!((found - share).abs() < 0.015, "{blocks:?}: {found}");
         }
     }
 

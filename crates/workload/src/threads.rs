@@ -385,7 +385,7 @@ impl TypeCheck<'_> {
         let positive = |value: f64| value > 0.0;
         let bounds = "above zero and finite";
         match self.parameters.pattern {
-            Pattern::Uniform => {}
+            Pattern::Uniform | Pattern::Zoned { .. } => {}
             Pattern::Sequential { step } => {
                 if step == 0 {
                     self.bounded("sequential step", 0.0, |step| step >= 1.0, "1 or more");

@@ -1,5 +1,7 @@
 //! What is refused before anything is written, and what must be known of a target.
 
+use std::io::ErrorKind;
+
 use drivers::PurgeMethod;
 use lab::bench::{Bench, BenchError};
 use lab::laboratory::LaboratoryError;
@@ -7,8 +9,11 @@ use lab::test_file::{SIZE_DEFAULT, whole_size};
 use procedure::{CheckUpFacts, SsdPhasePlan};
 use results::environment::TargetKind;
 use results::{TargetDescription, Warning, WarningCode};
+use units::Duration;
 
-use super::run::SsdRequest;
+use super::run::{ROUNDS_SHARE, SsdRequest};
+use host::device_state::CacheOff;
+use host::inspect::SystemRoots;
 use host::limits::check_budget;
 
 /// Open files of a run.
@@ -106,6 +111,76 @@ pub(super) fn refuse_impossible(
         return Err(LaboratoryError::Misaligned { block, unit }.into());
     }
     Ok(check_budget(FILES_NEEDED, block * u64::from(depth)).map_err(LaboratoryError::from)?)
+}
+
+/// The drive that a target is, is a part of, or lies on alone.
+pub(super) fn drive_of(
+    request: &SsdRequest,
+    target: &TargetDescription,
+) -> Result<Option<String>, BenchError> {
+    let first = target.devices.first().filter(|it| it.members.is_empty());
+    let drive = first.map(|it| it.partition_of.as_ref().unwrap_or(&it.name));
+    if request.cache_off && (drive.is_none() || target.kind != TargetKind::BlockDevice) {
+        return Err(BenchError::Usage(format!(
+            "{}: --write-cache off: only that of a drive which is the target itself can be \
+             switched off",
+            request.bench.target
+        )));
+    }
+    Ok(drive.cloned())
+}
+
+/// What the run says of the volatile cache.
+pub(super) fn write_cache(request: &SsdRequest, target: &TargetDescription) -> Option<String> {
+    let known = target.devices.first()?.write_cache.as_deref()?;
+    Some(match (known, request.cache_off) {
+        ("write back", true) => "volatile, switched off for the tests".to_owned(),
+        ("write back", false) => "volatile, on (write back)".to_owned(),
+        (other, _) => format!("none that is volatile ({other})"),
+    })
+}
+
+/// Switch off the volatile cache of a drive, until what is returned is dropped.
+pub(super) fn cache_off(roots: &SystemRoots, drive: &str) -> Result<Option<CacheOff>, BenchError> {
+    CacheOff::new(roots, drive).map_err(|error| {
+        let own = match drive.starts_with("nvme") {
+            true => format!(": run `nvme set-feature /dev/{drive} -f 6 -V 0` before"),
+            false => String::new(),
+        };
+        let why = match error.kind() {
+            ErrorKind::Unsupported => "the kernel has no switch for its cache".to_owned(),
+            _ => error.to_string(),
+        };
+        BenchError::Usage(format!("{drive}: --write-cache off: {why}{own}"))
+    })
+}
+
+/// A budget too short for one burst and pause of each segment of a test.
+pub(super) fn refuse_short(request: &SsdRequest, plans: &[SsdPhasePlan]) -> Result<(), BenchError> {
+    if !request.bench.setup.is_given("budget") {
+        return Ok(());
+    }
+    let (budget, scale) = (request.options.budget, request.options.scale);
+    for plan in plans {
+        // What is one burst alone may be shorter.
+        let several = plan.segments.iter().filter(|it| it.bursts > 1);
+        let least = several.map(|it| it.time_of_one(scale));
+        let least = least.fold(Duration::ZERO, |sum, time| sum + time);
+        let part = match plan.has_rounds {
+            true => 1.0 - ROUNDS_SHARE,
+            false => 1.0,
+        };
+        let needed = least.as_secs_f64() / part * plans.len() as f64;
+        if needed > budget.as_secs_f64() {
+            return Err(BenchError::Usage(format!(
+                "--budget {budget}: one burst of each segment of {} takes {least}. Use --budget \
+                 {:.0}s, or a shorter --round",
+                plan.name,
+                needed.ceil()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What lies beneath a file system.

@@ -2,17 +2,23 @@
 
 use drivers::PurgeMethod;
 use procedure::{
-    Ending, Plan as _, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdTest, Trial,
-    ssd_findings, ssd_sayings, ssd_warnings, time_needed,
+    Ending, Plan as _, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdSegmentPlan,
+    SsdSegmentProcedure, SsdTest, Trial, ssd_findings, ssd_sayings, ssd_segments_saying,
+    ssd_warnings, time_needed,
 };
-use results::{PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, Warning, WarningCode};
+use results::{
+    DeviceHealth, PurgeRecord, Run, SSD_SEGMENTS, Setup, SsdPhase, SsdTests, Status, Warning,
+    WarningCode,
+};
 use stats::Estimate;
-use units::{Bytes, Duration, format_duration_ns};
+use units::{Bytes, Duration, Instant, format_duration_ns};
 use workload::ClientSpec;
 
 use crate::random_access::is_silence;
 use crate::session::{self, MeasurementPlan, Session, TrialProgress};
 use crate::stage::{RunPlan, Show};
+use host::device_state::device_health;
+use host::inspect::SystemRoots;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, HostReach};
 use lab::laboratory::{Laboratory as _, Outcome};
@@ -36,6 +42,8 @@ pub struct SsdRequest {
     pub precondition: Option<u32>,
     /// How earlier writes are forgotten, if at all.
     pub purge: Option<PurgeMethod>,
+    /// Whether the volatile cache of the drive is switched off meanwhile.
+    pub cache_off: bool,
 }
 
 /// Bring an SSD to its steady state, and measure it there.
@@ -53,13 +61,15 @@ pub fn measure_ssd(
     })
 }
 
-/// Share of the time of a test that its rounds have at least.
-const ROUNDS_SHARE: f64 = 0.4;
+/// Share of the time of a test that its rounds have: at least, and where something follows them.
+pub(super) const ROUNDS_SHARE: f64 = 0.4;
 
 struct SsdPlan<'a> {
     request: &'a SsdRequest,
     place: SsdPlace,
     plans: Vec<SsdPhasePlan>,
+    /// The whole drive that the target is, or is on, where there is one.
+    drive: Option<String>,
     found: SsdTests,
 }
 
@@ -69,18 +79,26 @@ impl MeasurementPlan for SsdPlan<'_> {
     fn plan(&self, session: &Session<'_>) -> RunPlan {
         let filling = session.facts.makes_files.then_some(("fill", None));
         let tests = [("write before each test", None), ("rounds", None)];
+        let segments = self.plans.iter().filter(|it| !it.segments.is_empty());
+        let segments = segments.map(|it| (it.name, Some(self.segments_time(it))));
         let budget = self.request.options.budget;
         let is_given = session.request.setup.is_given("budget");
         RunPlan {
-            phases: filling.into_iter().chain(tests).collect(),
+            phases: filling.into_iter().chain(tests).chain(segments).collect(),
             budget: is_given.then_some(budget),
         }
     }
 
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        let roots = SystemRoots::default();
+        let cache = self.drive.clone().filter(|_| self.request.cache_off);
+        let cache = cache
+            .map(|drive| checks::cache_off(&roots, &drive))
+            .transpose()?;
         let measured = self.measure_all(session);
+        drop(cache);
         session.size = Bytes(self.place.size);
-        self.found.phases.retain(|phase| !phase.rounds.is_empty());
+        self.found.phases.retain(|phase| !phase.is_empty());
         measured
     }
 
@@ -99,9 +117,12 @@ impl MeasurementPlan for SsdPlan<'_> {
         for phase in &mut found.phases {
             phase.warnings.extend(ssd_warnings(phase, &sized));
         }
+        let mut tables = found.tables(ssd_sayings(&found));
+        let segments = tables.iter_mut().filter(|it| it.name == SSD_SEGMENTS);
+        segments.for_each(|it| it.says = ssd_segments_saying(&found));
         Run {
             findings: ssd_findings(&found),
-            tables: found.tables(ssd_sayings(&found)),
+            tables,
             row_warnings: found.row_warnings(),
             ..run
         }
@@ -120,6 +141,7 @@ impl<'a> SsdPlan<'a> {
         let plans = all.iter().cloned().map(|plan| plan.without_smaller(unit));
         let plans: Vec<SsdPhasePlan> = plans.collect();
         refuse_impossible(&plans, size, unit)?;
+        checks::refuse_short(request, &plans)?;
         let mut warnings = checks::cautions(request, &session.target, facts);
         if plans
             .iter()
@@ -132,17 +154,20 @@ impl<'a> SsdPlan<'a> {
             warnings.push(Warning::info(WarningCode::SsdBlocksLeftOut, text));
         }
         let place = place_of(session, size);
+        let drive = checks::drive_of(request, &session.target)?;
         session.size = Bytes(size);
         session.warnings.append(&mut warnings);
         let time = request.options.time;
         Ok(Self {
             request,
             plans,
+            drive,
             found: SsdTests {
                 size_bytes: place.all(),
                 is_quick: time.is_quick(),
                 round_ns: time.most().as_nanos(),
                 trend_limit: request.options.trend_limit,
+                write_cache: checks::write_cache(request, &session.target),
                 phases: Vec::new(),
             },
             place,
@@ -175,21 +200,106 @@ impl<'a> SsdPlan<'a> {
             let (bytes, rate) = self.precondition(session, &plan, (number, share), filled)?;
             let took = session.now().since(begun);
             let left = share.map(|it| it.saturating_sub(took));
+            // What follows the rounds has its part of the time.
+            let part = match plan.segments.is_empty() {
+                true => 1.0,
+                false => ROUNDS_SHARE,
+            };
+            let of_rounds = left.map(|it| it.mul_f64(part));
+            let quick = self.request.options.budget.mul_f64(part);
             let mut procedure = SsdProcedure::new(
                 plan.clone(),
                 SsdOptions {
-                    budget: left.unwrap_or(self.request.options.budget),
+                    budget: of_rounds.unwrap_or(match self.is_scaled() {
+                        true => quick,
+                        false => self.request.options.budget,
+                    }),
                     ..self.request.options
                 },
                 self.place,
                 (number, bytes),
             );
-            let measured = self.rounds(session, &plan, &mut procedure, left);
+            let before = self.health();
+            let measured = self.rounds(session, &plan, &mut procedure, of_rounds);
             let mut phase = phase_of(&plan, &procedure);
             phase.purge = purge;
             (phase.precondition_bytes, phase.precondition_rate) = (bytes, rate);
             phase.law = self.law(&session.bench, &plan, &procedure);
+            let measured = measured.and_then(|()| {
+                let left = share.map(|it| it.saturating_sub(session.now().since(begun)));
+                self.segments(session, &plan, (number, left), &mut phase)
+            });
+            phase.health = [before, self.health()];
             self.found.phases.push(phase);
+            measured?;
+        }
+        Ok(())
+    }
+
+    /// What the drive says of itself.
+    fn health(&self) -> Option<DeviceHealth> {
+        device_health(&SystemRoots::default(), self.drive.as_ref()?)
+    }
+
+    /// Whether what follows the rounds has less time than by the standard.
+    fn is_scaled(&self) -> bool {
+        let request = self.request;
+        request.options.time.is_quick() || request.bench.setup.is_given("budget")
+    }
+
+    /// The time of what follows the rounds of a test.
+    fn segments_time(&self, plan: &SsdPhasePlan) -> Duration {
+        let whole = whole_time(&plan.segments, self.request.options.scale);
+        let budget = self.request.options.budget;
+        // One that is given is of all tests together.
+        let each = match self.request.bench.setup.is_given("budget") {
+            true => budget / self.plans.len() as u64,
+            false => budget,
+        };
+        let part = if plan.has_rounds {
+            1.0 - ROUNDS_SHARE
+        } else {
+            1.0
+        };
+        match self.is_scaled() {
+            true => whole.min(each.mul_f64(part)),
+            false => whole,
+        }
+    }
+
+    /// What follows the rounds of a test: as many of the bursts as there is time for.
+    fn segments(
+        &self,
+        session: &mut Session<'_>,
+        plan: &SsdPhasePlan,
+        (number, left): (u64, Option<Duration>),
+        phase: &mut SsdPhase,
+    ) -> Result<(), BenchError> {
+        let options = &self.request.options;
+        let whole = whole_time(&plan.segments, options.scale);
+        let time = left.unwrap_or_else(|| self.segments_time(plan));
+        let share = match whole > time {
+            true => time.as_secs_f64() / whole.as_secs_f64(),
+            false => 1.0,
+        };
+        let begun = session.now();
+        for (place, segment) in (0..).zip(&plan.segments) {
+            let Some(load) = segment.load(&phase.cells) else {
+                continue;
+            };
+            // One burst that is cut is as long as its share.
+            let scale = match segment.bursts {
+                1 => options.scale * share,
+                _ => options.scale,
+            };
+            let mut procedure = SsdSegmentProcedure::new(
+                (segment, load, scale),
+                self.place,
+                (plan.name, (number, place)),
+                share,
+            );
+            let measured = bursts(session, &mut procedure, (plan.name, segment.name), begun);
+            phase.segments.extend(procedure.segment());
             measured?;
         }
         Ok(())
@@ -353,6 +463,36 @@ impl<'a> SsdPlan<'a> {
     }
 }
 
+/// Time of all bursts by the standard.
+fn whole_time(segments: &[SsdSegmentPlan], scale: f64) -> Duration {
+    let times = segments.iter().map(|it| it.time(scale));
+    times.fold(Duration::ZERO, |sum, time| sum + time)
+}
+
+/// The bursts of a segment, with its pauses.
+fn bursts(
+    session: &mut Session<'_>,
+    procedure: &mut SsdSegmentProcedure,
+    (test, segment): (&str, &str),
+    begun: Instant,
+) -> Result<(), BenchError> {
+    while let Some((mut trial, pause)) = procedure.next_step() {
+        let done = procedure.share_done();
+        trial.title = format!("{test}, {segment}: {}", trial.title);
+        if pause > Duration::ZERO {
+            // The same title: a log has one line for all of a segment.
+            session.pause(
+                pause,
+                (&trial.title, done),
+                &format!("pause {}", trial.name),
+            )?;
+        }
+        let outcome = measure(session, &trial, done, HostReach::Each)?;
+        procedure.record(&outcome.measurement, session.now().since(begun));
+    }
+    Ok(())
+}
+
 /// What each host writes counts, and what they write it to.
 fn place_of(session: &Session<'_>, size: u64) -> SsdPlace {
     let mut place = SsdPlace::alone(size, session.facts.access);
@@ -408,6 +548,8 @@ fn phase_of(plan: &SsdPhasePlan, procedure: &SsdProcedure) -> SsdPhase {
         steady_round,
         pts_round,
         cells: procedure.cells(),
+        health: [None; 2],
+        segments: Vec::new(),
         law: None,
         warnings: Vec::new(),
     }

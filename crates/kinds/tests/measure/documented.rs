@@ -55,7 +55,10 @@ fn words(of: TargetUse) -> String {
 fn the_targets_of_every_kind_are_documented() {
     let expected = targets();
     let is_there = DOCUMENT.contains(&format!("\n{expected}\n"));
-    assert!(is_there, "docs/reference/measurements.md lacks:\n{expected}");
+    assert!(
+        is_there,
+        "docs/reference/measurements.md lacks:\n{expected}"
+    );
 }
 
 /// The part of the document about a kind.

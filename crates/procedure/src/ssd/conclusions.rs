@@ -34,11 +34,40 @@ pub fn ssd_sayings(found: &SsdTests) -> Vec<Option<Saying>> {
 
 #[must_use]
 pub fn ssd_findings(found: &SsdTests) -> Vec<String> {
-    found
-        .phases
-        .iter()
-        .filter_map(|it| finding(it, found))
-        .collect()
+    let all = found.phases.iter();
+    let all = all.flat_map(|it| [finding(it, found), segments_finding(it)]);
+    all.flatten().collect()
+}
+
+/// What the segments of all tests gave.
+#[must_use]
+pub fn ssd_segments_saying(found: &SsdTests) -> Option<Saying> {
+    let all = found.phases.iter().filter_map(segments_finding);
+    let all: Vec<String> = all.collect();
+    let text = all.join(" ");
+    (!all.is_empty()).then(|| Saying::quoting(text.trim_end_matches('.')).of_name())
+}
+
+/// What each segment of a test gave, and over its steady state.
+fn segments_finding(phase: &SsdPhase) -> Option<String> {
+    let steady = phase.steady_iops();
+    let each = phase.segments.iter().filter_map(|segment| {
+        let iops = segment.iops()?.value;
+        let over = steady.map(|it| iops / it.value);
+        let value = match (phase.tracked, over) {
+            (Tracked::Throughput, _) => format_rate(iops * segment.load.mean_bytes()),
+            (_, Some(over)) => format!("{}/s ({over:.2})", format_count(iops)),
+            (_, None) => format!("{}/s", format_count(iops)),
+        };
+        Some(format!("{} {value}", segment.name))
+    });
+    let each: Vec<String> = each.collect();
+    let of_steady = match steady {
+        Some(_) => ". In brackets: over the steady state",
+        None => "",
+    };
+    let name = &phase.name;
+    (!each.is_empty()).then(|| format!("{name}: {}{of_steady}.", each.join(", ")))
 }
 
 fn finding(phase: &SsdPhase, found: &SsdTests) -> Option<String> {
@@ -127,7 +156,16 @@ fn printed(tracked: Tracked, estimate: Estimate) -> (String, String) {
 pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let name = &phase.name;
+    if let Some(share) = phase.share_of_standard() {
+        let share = format_count(share * 100.0);
+        let text = format!(
+            "{name}: not a conforming run: its segments have {share} % of the time of SSS PTS."
+        );
+        let advice = "Leave --budget, --quick and --round out.";
+        warnings.push(Warning::info(WarningCode::SsdScaledDown, text).advise(advice));
+    }
     match phase.verdict() {
+        _ if phase.rounds.is_empty() => {}
         DriftVerdict::Steady => {}
         DriftVerdict::Drifting => warnings.push(
             Warning::warn(
@@ -148,7 +186,9 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
         ),
     }
     warnings.extend(misled(phase, found));
-    let errors: u64 = phase.cells.iter().map(|cell| cell.errors).sum();
+    let of_bursts = phase.segments.iter().flat_map(|it| &it.bursts);
+    let errors = phase.cells.iter().map(|cell| cell.errors);
+    let errors: u64 = errors.chain(of_bursts.map(|it| it.errors)).sum();
     if errors > 0 {
         let errors = format_counted(errors, "operation");
         let text = format!("{name}: {errors} failed. No figure includes them.");

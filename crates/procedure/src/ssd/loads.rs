@@ -1,6 +1,9 @@
 //! The tests of SSS PTS as data: what a round does, what is followed, and what is written before.
 
 use results::{SsdLoad, SsdPattern, Tracked};
+use units::Duration;
+
+use super::segments::{Demand, SegmentLoad, SsdSegmentPlan};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -22,6 +25,23 @@ const LATENCY_MIXES: [u32; 3] = [100, 65, 0];
 const LATENCY_BLOCKS: [u64; 3] = [8 * KIB, 4 * KIB, 512];
 /// What is written before a test that is no write saturation.
 const PRECONDITION_BLOCK: u64 = 128 * KIB;
+/// Operations outstanding in the demand tests: the products of what the standard has of threads and
+/// of operations for each of them. Which thread asks is all one to a device.
+const DEMANDS: [u32; 7] = [32, 16, 8, 6, 4, 2, 1];
+/// Reads of the composite workload and of the other demand test, percent.
+const COMPOSITE_READS: u32 = 40;
+const DEMAND_READS: u32 = 65;
+/// The writes of a round of a demand test take so many times the time of a load.
+const DEMAND_WRITES: u32 = 5;
+/// Waits of the host idle recovery test, seconds, and its bursts.
+const WAITS: [(u64, [&str; 2]); 5] = [
+    (5, ["wait 5 s", "return from 5 s"]),
+    (10, ["wait 10 s", "return from 10 s"]),
+    (15, ["wait 15 s", "return from 15 s"]),
+    (25, ["wait 25 s", "return from 25 s"]),
+    (50, ["wait 50 s", "return from 50 s"]),
+];
+const MINUTE: Duration = Duration::from_secs(60);
 /// Rounds of a minute from one of a window to the next, where the load is a minute of half an hour.
 const SATURATION_STRIDE: u32 = 30;
 
@@ -37,6 +57,14 @@ units::words! {
         Lat = "lat",
         /// Sequential reads and writes of 128 KiB, then of 1 MiB.
         Tp = "tp",
+        /// Host idle recovery: short writes with waits of five lengths between.
+        Hir = "hir",
+        /// Cross stimulus recovery: sequential writes before and behind random ones.
+        Xsr = "xsr",
+        /// Composite workload at rising demand.
+        Cbw = "cbw",
+        /// Response times of one size and mix at rising demand.
+        Dirth = "dirth",
     }
 }
 
@@ -59,6 +87,12 @@ pub struct SsdPhasePlan {
     pub precondition: u32,
     /// From one round of a window of the standard to the next.
     pub stride: u32,
+    /// How many times as long as others the first load of a round is.
+    pub first_times: u32,
+    /// Whether there are rounds until it is steady.
+    pub has_rounds: bool,
+    /// What follows the rounds.
+    pub segments: Vec<SsdSegmentPlan>,
 }
 
 impl SsdTest {
@@ -82,18 +116,115 @@ impl SsdTest {
             Self::Tp => [("tp-128k", 128 * KIB), ("tp-1m", MIB)]
                 .map(|(name, block)| sequential(name, block, depth))
                 .to_vec(),
+            Self::Hir => vec![SsdPhasePlan {
+                segments: idle_recovery(depth),
+                precondition: 0,
+                ..random("hir", Tracked::Iops, crossed(&[0], &[4 * KIB], depth))
+            }],
+            Self::Xsr => vec![cross_stimulus(depth)],
+            Self::Cbw => {
+                let load = SsdLoad {
+                    pattern: SsdPattern::Composite,
+                    ..random_load(512, COMPOSITE_READS, depth)
+                };
+                vec![demand("cbw", "composite loads", load)]
+            }
+            Self::Dirth => {
+                let load = random_load(8 * KIB, DEMAND_READS, depth);
+                vec![demand("dirth", "random 65/35 mixes of 8 KiB", load)]
+            }
         }
+    }
+}
+
+/// Each wait with bursts of 5 s, and half an hour without one behind it.
+fn idle_recovery(depth: u32) -> Vec<SsdSegmentPlan> {
+    let load = SegmentLoad::Fixed(random_load(4 * KIB, 0, depth));
+    let of_wait = |(wait, [waiting, back]): (u64, [&'static str; 2])| {
+        let bursts = SsdSegmentPlan {
+            name: waiting,
+            load,
+            bursts: 360,
+            burst: Duration::from_secs(5),
+            pause: Duration::from_secs(wait),
+        };
+        [
+            bursts,
+            SsdSegmentPlan::without_pause(back, load, MINUTE * 30),
+        ]
+    };
+    WAITS.into_iter().flat_map(of_wait).collect()
+}
+
+/// Sequential writes for eight hours, random ones for six, and the first once more.
+fn cross_stimulus(depth: u32) -> SsdPhasePlan {
+    let hours = |hours: u64| Duration::from_secs(3600 * hours);
+    let random_writes = SegmentLoad::Fixed(random_load(8 * KIB, 0, depth));
+    let plan = sequential("xsr", MIB, depth);
+    let writes = SegmentLoad::Fixed(plan.loads[1]);
+    SsdPhasePlan {
+        title: format!("sequential writes of 1 MiB, random ones of 8 KiB between, depth {depth}"),
+        has_rounds: false,
+        precondition: 0,
+        segments: vec![
+            SsdSegmentPlan::without_pause("sequential", writes, hours(8)),
+            SsdSegmentPlan::without_pause("random", random_writes, hours(6)),
+            SsdSegmentPlan::without_pause("sequential again", writes, hours(8)),
+        ],
+        ..plan
+    }
+}
+
+/// Writes, then `load` with less and less outstanding; and ten minutes each at three of these.
+fn demand(name: &'static str, what: &str, load: SsdLoad) -> SsdPhasePlan {
+    let most = load.depth * load.depth;
+    let all = DEMANDS
+        .iter()
+        .flat_map(|one| DEMANDS.map(|other| one * other));
+    let mut depths: Vec<u32> = all.filter(|depth| *depth < most).collect();
+    depths.push(most);
+    depths.sort_unstable_by(|one, other| other.cmp(one));
+    depths.dedup();
+    let writes = SsdLoad {
+        read_percent: 0,
+        depth: most,
+        ..load
+    };
+    let at_depths = depths.iter().map(|&depth| SsdLoad { depth, ..load });
+    let loads: Vec<SsdLoad> = std::iter::once(writes).chain(at_depths).collect();
+    let at = |name, demand| SsdSegmentPlan {
+        name,
+        load: SegmentLoad::Of(demand),
+        bursts: 1,
+        burst: MINUTE * 10,
+        pause: Duration::ZERO,
+    };
+    SsdPhasePlan {
+        title: format!("{what}, depth 1 to {most}, followed by writes"),
+        tracked_load: 0,
+        first_times: DEMAND_WRITES,
+        segments: vec![
+            at("least load", Demand::Least),
+            at("middle load", Demand::Middle),
+            at("most load", Demand::Most),
+        ],
+        ..random(name, Tracked::Iops, loads)
+    }
+}
+
+const fn random_load(block_bytes: u64, read_percent: u32, depth: u32) -> SsdLoad {
+    SsdLoad {
+        block_bytes,
+        read_percent,
+        pattern: SsdPattern::Random,
+        depth,
     }
 }
 
 fn crossed(mixes: &[u32], blocks: &[u64], depth: u32) -> Vec<SsdLoad> {
     let of_mix = |&read_percent: &u32| {
-        blocks.iter().map(move |&block_bytes| SsdLoad {
-            block_bytes,
-            read_percent,
-            pattern: SsdPattern::Random,
-            depth,
-        })
+        let blocks = blocks.iter();
+        blocks.map(move |&block_bytes| random_load(block_bytes, read_percent, depth))
     };
     mixes.iter().flat_map(of_mix).collect()
 }
@@ -116,6 +247,9 @@ fn random(name: &'static str, tracked: Tracked, loads: Vec<SsdLoad>) -> SsdPhase
         precondition_block: PRECONDITION_BLOCK,
         precondition: 2,
         stride: 1,
+        first_times: 1,
+        has_rounds: true,
+        segments: Vec::new(),
     }
 }
 
@@ -136,6 +270,9 @@ fn sequential(name: &'static str, block_bytes: u64, depth: u32) -> SsdPhasePlan 
         precondition_block: block_bytes,
         precondition: 2,
         stride: 1,
+        first_times: 1,
+        has_rounds: true,
+        segments: Vec::new(),
     }
 }
 
@@ -143,9 +280,13 @@ impl SsdPhasePlan {
     /// The same without the blocks that direct I/O of `unit` bytes cannot move.
     #[must_use]
     pub fn without_smaller(mut self, unit: u32) -> Self {
+        let unit_bytes = u64::from(unit);
+        let composite = self.loads.iter_mut();
+        let composite = composite.filter(|it| it.pattern == SsdPattern::Composite);
+        composite.for_each(|it| it.block_bytes = it.block_bytes.max(unit_bytes));
         let tracked = self.loads[self.tracked_load];
         self.loads
-            .retain(|it| it.block_bytes.is_multiple_of(u64::from(unit)) || *it == tracked);
+            .retain(|it| it.block_bytes.is_multiple_of(unit_bytes) || *it == tracked);
         let place = self.loads.iter().position(|it| *it == tracked);
         self.tracked_load = place.unwrap_or(0);
         self
@@ -160,7 +301,7 @@ impl SsdPhasePlan {
     /// Bytes of its largest operation.
     #[must_use]
     pub fn block_max(&self) -> u64 {
-        let blocks = self.loads.iter().map(|it| it.block_bytes);
+        let blocks = self.loads.iter().map(SsdLoad::largest);
         blocks.max().unwrap_or(0).max(self.precondition_block)
     }
 }

@@ -8,9 +8,14 @@ use crate::replicate::Replicate;
 use crate::run::RowWarning;
 use crate::saying::Saying;
 use crate::show::{PlotOf, Show};
-use crate::ssd::{PtsWindow, SsdCell, SsdPattern, SsdPhase, SsdRound, SsdTests, Tracked};
+use crate::ssd::{
+    PtsWindow, SsdBurst, SsdCell, SsdLoad, SsdPattern, SsdPhase, SsdRound, SsdSegment, SsdTests,
+    Tracked,
+};
 use crate::table::{Figure, Role, Row, Table, Trust, filled};
 
+/// Name of the table of segments.
+pub const SSD_SEGMENTS: &str = "ssd-segments";
 /// Rounds that a screen has room for: of one test, and of each of several.
 const ROUNDS_MAX: usize = 12;
 const ROUNDS_MAX_OF_MANY: usize = 4;
@@ -53,7 +58,9 @@ impl SsdTests {
                 .plot(picture("window of SSS PTS", "number", &window));
         filled([
             self.of_tests().saying(says),
+            self.of_segments(),
             self.of_loads(),
+            self.of_bursts(),
             self.of_rounds().shown(rounds).noted([LEGEND.to_owned()]),
             self.of_windows().shown(window),
         ])
@@ -89,6 +96,8 @@ impl SsdTests {
                 purge.sampled
             ))
         });
+        let cache = self.write_cache.iter();
+        let cache = cache.map(|it| format!("Write cache of the drive: {it}."));
         let laws = self.phases.iter().filter_map(|phase| {
             let law = phase.law.as_ref()?;
             Some(format!("iops by law of {}: {}.", phase.name, law.name))
@@ -101,17 +110,25 @@ impl SsdTests {
         Table::new("ssd", &["test"], rows.collect())
             .titled("Steady state")
             .shown(Show::default().columns(&columns))
-            .noted(std::iter::once(how).chain(purges).chain(laws))
+            .noted(std::iter::once(how).chain(purges).chain(cache).chain(laws))
     }
 
     fn of_loads(&self) -> Table {
         let cells = self.phases.iter();
         let rows = cells.flat_map(|phase| phase.cells.iter().map(|cell| of_cell(phase, cell)));
         let all = || self.phases.iter().flat_map(|phase| &phase.cells);
-        let is_matrix = all().all(|it| it.load.pattern == SsdPattern::Random);
-        let show = match is_matrix {
-            true => Show::default().matrix("block", "read"),
-            false => Show::default(),
+        let is_random = all().all(|it| it.load.pattern == SsdPattern::Random);
+        let show = match () {
+            () if self.phases.iter().all(is_demand) => Show::default().plot(PlotOf {
+                title: "demand intensity".to_owned(),
+                x: IOPS.name.to_owned(),
+                y: vec![LATENCY.name.to_owned()],
+                by: Some("test".to_owned()),
+            }),
+            () if is_random && !self.phases.iter().any(is_demand) => {
+                Show::default().matrix("block", "read")
+            }
+            () => Show::default(),
         };
         let columns = [
             "iops",
@@ -124,6 +141,47 @@ impl SsdTests {
         Table::new("ssd-loads", &factors, rows.collect())
             .titled("Loads")
             .shown(show.grouped_by("test").columns(&columns))
+    }
+
+    fn of_segments(&self) -> Table {
+        let rows = self.phases.iter();
+        let rows = rows.flat_map(|phase| {
+            let segments = phase.segments.iter();
+            segments.filter_map(|it| of_segment(phase, it))
+        });
+        let columns = [
+            "iops",
+            "over-steady",
+            "throughput",
+            "latency",
+            "latency-p99",
+            "first",
+        ];
+        Table::new(SSD_SEGMENTS, &["test", "segment"], rows.collect())
+            .titled("Segments")
+            .shown(Show::default().grouped_by("test").columns(&columns))
+    }
+
+    fn of_bursts(&self) -> Table {
+        let rows = self.phases.iter();
+        let rows = rows.flat_map(|phase| {
+            let segments = phase.segments.iter();
+            segments.flat_map(move |segment| {
+                let bursts = (1..).zip(&segment.bursts);
+                bursts.map(move |(number, burst)| of_burst(phase, segment, (number, burst)))
+            })
+        });
+        let picture = PlotOf {
+            title: "bursts".to_owned(),
+            x: ROUND_END.name.to_owned(),
+            y: [IOPS, THROUGHPUT].map(|it| it.name.to_owned()).to_vec(),
+            by: Some("test".to_owned()),
+        };
+        let show = Show::detail().grouped_by("test").plot(picture);
+        Table::new("ssd-bursts", &["test", "segment", "burst"], rows.collect())
+            .titled("Bursts")
+            .of_steps()
+            .shown(show)
     }
 
     fn of_rounds(&self) -> Table {
@@ -222,6 +280,12 @@ fn of_test(phase: &SsdPhase, size: u64) -> Option<Row> {
             PURGE_ZERO.exact(purge.zero),
         ]
     }));
+    let health = [CELSIUS_BEFORE, CELSIUS_AFTER]
+        .into_iter()
+        .zip(phase.health);
+    figures.extend(health.filter_map(|(metric, it)| Some(metric.exact(it?.celsius?))));
+    let health = [WEAR_BEFORE, WEAR_AFTER].into_iter().zip(phase.health);
+    figures.extend(health.filter_map(|(metric, it)| Some(metric.exact(it?.wear?))));
     let levels = vec![phase.name.clone()];
     let row = Row::new(levels, figures, name, trust(phase), &phase.warnings);
     let pts = match (phase.pts_round, phase.pts_window()) {
@@ -252,13 +316,13 @@ fn of_cell(phase: &SsdPhase, cell: &SsdCell) -> Row {
     let levels = vec![
         phase.name.clone(),
         load.pattern.name().to_owned(),
-        Bytes(load.block_bytes).to_string(),
+        block_of(load),
         format!("{} %", load.read_percent),
         load.depth.to_string(),
     ];
     let mut figures = vec![
         IOPS.of(cell.iops),
-        THROUGHPUT.of(cell.iops.scale(load.block_bytes as f64)),
+        THROUGHPUT.of(cell.iops.scale(load.mean_bytes())),
         LATENCY.of_ns(cell.latency_ns),
     ];
     figures.extend(cell.p99_ns.map(|it| LATENCY_P99.of_ns(it)));
@@ -279,6 +343,95 @@ fn of_cell(phase: &SsdPhase, cell: &SsdCell) -> Row {
         &[],
     )
     .with_replicates(rounds.collect())
+}
+
+/// The block of a load as a level.
+fn block_of(load: &SsdLoad) -> String {
+    match load.pattern {
+        SsdPattern::Composite => "mixed".to_owned(),
+        _ => Bytes(load.block_bytes).to_string(),
+    }
+}
+
+/// Whether its loads differ in what is outstanding.
+fn is_demand(phase: &SsdPhase) -> bool {
+    let mut depths = phase.cells.iter().map(|it| it.load.depth);
+    let first = depths.next();
+    depths.any(|it| Some(it) != first)
+}
+
+/// The mean over the bursts. Of one alone all percentiles are known, of many their means.
+fn of_segment(phase: &SsdPhase, segment: &SsdSegment) -> Option<Row> {
+    let iops = segment.iops()?;
+    let (first, last) = (segment.bursts.first()?, segment.bursts.last()?);
+    let bytes = segment.load.mean_bytes();
+    let rate = |name: &str, value: Estimate| match phase.tracked {
+        Tracked::Throughput => THROUGHPUT.named(name, value.scale(bytes)),
+        _ => IOPS.named(name, value),
+    };
+    let mut figures = vec![IOPS.of(iops), THROUGHPUT.of(iops.scale(bytes))];
+    let steady = phase.steady_iops();
+    figures.extend(steady.map(|it| OVER_STEADY.of(iops.over(&it))));
+    match segment.bursts.as_slice() {
+        [one] => figures.extend(LATENCY.of_times(&one.times)),
+        many => {
+            let mean = |of: fn(&SsdBurst) -> Option<f64>| {
+                let known: Vec<f64> = many.iter().filter_map(of).collect();
+                stats::repeats_mean(&known)
+            };
+            let p99 = mean(|it| Some(it.times.percentile(0.99)?.value));
+            figures.extend(mean(|it| Some(it.times.mean.value)).map(|it| LATENCY.of_ns(it)));
+            figures.extend(p99.map(|it| LATENCY_P99.of_ns(it)));
+        }
+    }
+    let longest = segment.bursts.iter().map(|it| it.times.max_ns).max();
+    figures.push(LATENCY_MAX.bare_ns(longest.unwrap_or(0) as f64));
+    let several = segment.bursts.len() > 1;
+    figures.extend(several.then(|| rate("first", first.iops)));
+    figures.extend(several.then(|| rate("last", last.iops)));
+    let errors: u64 = segment.bursts.iter().map(|it| it.errors).sum();
+    figures.extend([
+        ERRORS.count(errors),
+        BURSTS.count(segment.bursts.len() as u64),
+    ]);
+    let trust = match phase.rounds.is_empty() {
+        true => Trust::unless_invalid(&phase.warnings),
+        false => trust(phase),
+    };
+    let levels = vec![phase.name.clone(), segment.name.clone()];
+    let row = Row::new(levels, figures, metric(phase.tracked).name, trust, &[]);
+    let time = |ns: u64| format_duration_ns(ns as f64);
+    let load = &segment.load;
+    let what = format!(
+        "{} {}, {} % reads, depth {}",
+        load.pattern.name(),
+        block_of(load),
+        load.read_percent,
+        load.depth
+    );
+    Some(
+        row.with_word("load", what)
+            .with_word("burst", time(segment.burst_ns))
+            .with_word("pause", time(segment.pause_ns)),
+    )
+}
+
+fn of_burst(phase: &SsdPhase, segment: &SsdSegment, (number, burst): (u32, &SsdBurst)) -> Row {
+    let bytes = segment.load.mean_bytes();
+    let figures = [
+        IOPS.of(burst.iops),
+        THROUGHPUT.of(burst.iops.scale(bytes)),
+        LATENCY.of_ns(burst.times.mean),
+        ROUND_END.exact(burst.end_ns as f64 / 1e9),
+    ];
+    let levels = vec![phase.name.clone(), segment.name.clone(), number.to_string()];
+    Row::new(
+        levels,
+        figures,
+        metric(phase.tracked).name,
+        Trust::Reliable,
+        &[],
+    )
 }
 
 fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {

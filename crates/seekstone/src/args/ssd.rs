@@ -29,7 +29,8 @@ pub struct SsdArgs {
     #[arg(value_parser = parse_target)]
     pub target: TargetName,
     /// Tests of the standard: wsat (write saturation), iops (7 mixes of 8 block sizes), lat (depth
-    /// 1), tp (sequential). Comma-separated.
+    /// 1), tp (sequential), hir (idle recovery), xsr (cross stimulus recovery), cbw (composite
+    /// workload), dirth (response times at rising demand). Comma-separated.
     #[arg(
         long = "test",
         value_parser = one_of(TESTS),
@@ -41,7 +42,8 @@ pub struct SsdArgs {
     /// End rounds when precise, instead of by the standard's timing.
     #[arg(long)]
     pub quick: bool,
-    /// Time of each load in a round [default: 60s, at most 5s with --quick].
+    /// Time of each load in a round [default: 60s, at most 5s with --quick]. Bursts and pauses of
+    /// hir, xsr, cbw and dirth are as much shorter as it is below 60s.
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub round: Option<Duration>,
     /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
@@ -53,6 +55,10 @@ pub struct SsdArgs {
         value_name = "N", value_parser = within::<u32>(1..=100_000)
     )]
     pub rounds: Option<u32>,
+    /// End the rounds of a test once all was written N times, precondition included. The standard
+    /// ends wsat at 4.
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=1000))]
+    pub capacities: Option<u32>,
     /// Largest change over the last half of the rounds that still counts as steady.
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = parse_precision)]
     pub trend: f64,
@@ -64,7 +70,10 @@ pub struct SsdArgs {
     /// (BLKDISCARD), `punch` for a file.
     #[arg(long, value_enum, value_name = "METHOD", default_value_t = PurgeChoice::None)]
     pub purge: PurgeChoice,
-    /// Queue depth, except for lat.
+    /// Whether the volatile write cache of the drive is switched off during the tests.
+    #[arg(long, value_enum, value_name = "STATE", default_value_t = WriteCacheChoice::AsIs)]
+    pub write_cache: WriteCacheChoice,
+    /// Queue depth, except for lat; cbw and dirth rise to its square.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = within::<u32>(1..=1024))]
     pub depth: u32,
     /// Test file size, or part of the target to use [default: 1 GiB or half the free space].
@@ -107,7 +116,36 @@ const TESTS: Words<SsdTest> = &[
         SsdTest::Tp,
         "Sequential reads and writes of 128 KiB, then of 1 MiB",
     ),
+    (
+        "hir",
+        SsdTest::Hir,
+        "Random writes of 4 KiB after waits of 5 to 50 s",
+    ),
+    (
+        "xsr",
+        SsdTest::Xsr,
+        "Sequential writes before and after hours of random ones",
+    ),
+    (
+        "cbw",
+        SsdTest::Cbw,
+        "A mix of sizes and places at rising depths",
+    ),
+    (
+        "dirth",
+        SsdTest::Dirth,
+        "Random 65/35 mixes of 8 KiB at rising depths",
+    ),
 ];
+
+/// What becomes of the volatile write cache of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WriteCacheChoice {
+    /// It stays as it is.
+    AsIs,
+    /// Switched off, and on again at the end.
+    Off,
+}
 
 /// How to purge earlier writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -6,7 +6,7 @@ use procedure::{RoundTime, SsdOptions, SsdTest};
 use results::Setup;
 use units::Duration;
 
-use crate::args::{PurgeChoice, SsdArgs};
+use crate::args::{PurgeChoice, SsdArgs, WriteCacheChoice};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::bench_request;
@@ -25,10 +25,15 @@ const ROUND_MIN: Duration = Duration::from_millis(100);
 
 impl MeasuringCommand for SsdArgs {
     fn outline(&self) -> CommandOutline<'_> {
-        CommandOutline::of(&self.common, [&self.target], self.sharing).alone(
-            self.purge != PurgeChoice::None,
-            "--purge discards on one host",
-        )
+        CommandOutline::of(&self.common, [&self.target], self.sharing)
+            .alone(
+                self.purge != PurgeChoice::None,
+                "--purge discards on one host",
+            )
+            .alone(
+                self.write_cache == WriteCacheChoice::Off,
+                "--write-cache switches a drive of one host",
+            )
     }
 
     fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
@@ -56,6 +61,7 @@ impl MeasuringCommand for SsdArgs {
             options,
             precondition: self.precondition,
             purge,
+            cache_off: self.write_cache == WriteCacheChoice::Off,
         };
         Ok(Ready::of(
             &self.common,
@@ -90,6 +96,10 @@ fn options(args: &SsdArgs, tests: &[SsdTest]) -> Result<SsdOptions, UsageError> 
         rounds_max: args.rounds.or((!is_saturation).then_some(ROUNDS)),
         budget: args.budget.unwrap_or(budget),
         trend_limit: args.trend,
+        capacities: args.capacities,
+        scale: args
+            .round
+            .map_or(1.0, |it| it.as_secs_f64() / ROUND.as_secs_f64()),
     })
 }
 

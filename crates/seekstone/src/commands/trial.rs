@@ -378,6 +378,7 @@ pub fn title(args: &WorkloadArgs, load: Option<(u32, Option<f64>)>) -> String {
         Pattern::Zipf { theta } => format!("Zipf {theta}"),
         Pattern::Hyperbolic { alpha } => format!("hyperbolic {alpha}"),
         Pattern::ExponentialSteps { mean } => format!("exponential {mean}"),
+        Pattern::Zoned { .. } => "zoned".to_owned(),
     };
     let load = match load {
         None => String::new(),

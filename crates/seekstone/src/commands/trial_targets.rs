@@ -232,7 +232,7 @@ pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
         known @ (Pattern::Sequential { .. } | Pattern::Uniform | Pattern::Zipf { .. }) => {
             known.to_string()
         }
-        Pattern::Hyperbolic { .. } | Pattern::ExponentialSteps { .. } => {
+        Pattern::Hyperbolic { .. } | Pattern::ExponentialSteps { .. } | Pattern::Zoned { .. } => {
             return Err(UsageError(
                 "--pattern: hyperbolic and exponential work with a single target, and do not \
                     exist in fio"

@@ -121,6 +121,193 @@ fn every_test_of_the_standard_is_done() {
     assert!((97e-6..98e-6).contains(&mean), "{mean}");
 }
 
+/// A cache of one-bit cells that is emptied while nobody writes: after a wait so much of the burst
+/// is written at its rate, and the rest at that of the other cells.
+#[test]
+fn bursts_after_a_wait_are_as_fast_as_what_was_emptied_meanwhile() {
+    let scratch = Scratch::new();
+    let target = "sim:qvo870?volume-size=64 MiB&slc-cache=20 MB&slc-rate=53 MB/s\
+                  &slc-past=16 MB/s&slc-emptying=4 MB/s&slc-idle=100 ms";
+    // A tenth of the times of the standard.
+    let args = [
+        "--test", "hir", "--quick", "--round", "6s", "--budget", "200s",
+    ];
+    let found = run(&scratch, target, &args);
+    let (burst, fast, slow) = (0.5, 53e6, 16e6);
+    for wait in [5.0, 10.0, 15.0, 25.0, 50.0] {
+        let emptied = (wait / 10.0 - 0.1) * 4e6;
+        let law = (emptied + (burst - emptied / fast) * slow) / burst;
+        let waiting = row(&found, "ssd-segments", &["hir", &format!("wait {wait} s")]);
+        let rate = figure(waiting, "throughput");
+        assert!(
+            (rate / law - 1.0).abs() < 0.02,
+            "{wait} s: {rate} and not {law}"
+        );
+        let over = figure(waiting, "over-steady");
+        assert!((over / (law / slow) - 1.0).abs() < 0.02, "{wait} s: {over}");
+        let back = row(
+            &found,
+            "ssd-segments",
+            &["hir", &format!("return from {wait} s")],
+        );
+        let rate = figure(back, "throughput");
+        assert!(
+            (rate / slow - 1.0).abs() < 0.01,
+            "{wait} s: {rate} and not {slow}"
+        );
+    }
+    assert!(codes(&found).contains(&"ssd-scaled-down"), "{found}");
+}
+
+/// A device without a memory of what was written, but for its cache at the start, recovers at once.
+#[test]
+fn each_stimulus_has_its_rate_where_nothing_is_left_of_the_last() {
+    let scratch = Scratch::new();
+    let target = "sim:qvo870?volume-size=64 MiB&slc-cache=20 MB&slc-rate=53 MB/s\
+                  &slc-past=16 MB/s&slc-emptying=4 MB/s&slc-idle=100 ms";
+    let args = [
+        "--test", "xsr", "--quick", "--round", "1s", "--budget", "60s", "--depth", "1",
+    ];
+    let found = run(&scratch, target, &args);
+    let first = 20e6 + (1.0 - 20.0 / 53.0) * 16e6;
+    let of_bursts = rows(&found, "ssd-bursts");
+    let rates = of_bursts.iter().map(|it| figure(it, "throughput"));
+    for (burst, rate) in rates.enumerate() {
+        let law = if burst == 0 { first } else { 16e6 };
+        // A block of 1 MiB is a fifteenth of a burst.
+        assert!(
+            (rate / law - 1.0).abs() < 0.07,
+            "burst {burst}: {rate} and not {law}"
+        );
+    }
+    let segments = rows(&found, "ssd-segments").into_iter();
+    let bursts: f64 = segments.map(|it| figure(it, "bursts")).sum();
+    assert_eq!(of_bursts.len() as f64, bursts);
+    assert!(rows(&found, "ssd-rounds").is_empty());
+    let finding = found["findings"][0].as_str().expect("a finding");
+    assert!(finding.starts_with("xsr: sequential 1"), "{finding}");
+}
+
+/// Random writes leave blocks that are half valid, which sequential writes have to clean first.
+#[test]
+fn sequential_writes_are_slow_at_first_after_random_ones() {
+    let scratch = Scratch::new();
+    let target = format!("{FLASH}&spare=15%");
+    let args = [
+        "--test", "xsr", "--quick", "--round", "5s", "--budget", "300s", "--depth", "2",
+    ];
+    let found = run(&scratch, &target, &args);
+    let of = |segment: &str| row(&found, "ssd-segments", &["xsr", segment]);
+    // The law of random writes is 1,450 pages a second.
+    let last = figure(of("random"), "last");
+    assert!((last / (1450.0 * 4096.0) - 1.0).abs() < 0.03, "{last}");
+    let bursts = rows(&found, "ssd-bursts").into_iter();
+    let again = bursts.filter(|it| it["levels"][1] == "sequential again");
+    let again: Vec<f64> = again.map(|it| figure(it, "throughput")).collect();
+    let (begin, end) = again.split_at(again.len() / 2);
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    assert!(mean(&begin[..5]) < 0.7 * mean(end), "{again:?}");
+}
+
+/// With a fixed delay each depth has its IOPS, and each operation its time.
+#[test]
+fn demand_rises_with_what_is_outstanding() {
+    let scratch = Scratch::new();
+    let args = [
+        "--test",
+        "cbw,dirth",
+        "--quick",
+        "--round",
+        "200ms",
+        "--depth",
+        "4",
+    ];
+    let args = [&args[..], &["--size", "128MiB"]].concat();
+    let found = run(&scratch, "sim:delay?time=1ms", &args);
+    for (test, block) in [("cbw", "mixed"), ("dirth", "8 KiB")] {
+        for (segment, depth) in [
+            ("least load", 1.0),
+            ("middle load", 8.0),
+            ("most load", 16.0),
+        ] {
+            let found = row(&found, "ssd-segments", &[test, segment]);
+            let iops = figure(found, "iops");
+            assert!(
+                (iops / (depth * 1000.0) - 1.0).abs() < 0.01,
+                "{segment}: {iops}"
+            );
+            let p99 = figure(found, "latency-p99");
+            assert!((p99 / 1e-3 - 1.0).abs() < 0.01, "{segment}: {p99}");
+        }
+        let loads = rows(&found, "ssd-loads").into_iter();
+        let own: Vec<&Value> = loads.filter(|it| it["levels"][0] == test).collect();
+        assert!(own.iter().all(|it| it["levels"][2] == block), "{own:?}");
+        let depths: Vec<&str> = own
+            .iter()
+            .filter_map(|it| it["levels"][4].as_str())
+            .collect();
+        assert_eq!(depths, ["16", "16", "12", "8", "6", "4", "2", "1"]);
+    }
+    let most = row(&found, "ssd-segments", &["cbw", "most load"]);
+    let bytes = figure(most, "throughput") / figure(most, "iops");
+    assert!((bytes - 7818.24).abs() < 0.01, "{bytes}");
+}
+
+/// Nothing is steady before all was written twice: the rounds end before that for no other reason.
+#[test]
+fn rounds_end_at_so_many_capacities() {
+    let scratch = Scratch::new();
+    let target = format!("{FLASH}&spare=15%");
+    let args = [
+        "--quick",
+        "--round",
+        "2s",
+        "--capacities",
+        "1",
+        "--depth",
+        "64",
+    ];
+    let found = run(&scratch, &target, &args);
+    let rounds = rows(&found, "ssd-rounds");
+    let written: Vec<f64> = rounds.iter().map(|it| figure(it, "capacities")).collect();
+    let (last, others) = written.split_last().expect("a round");
+    assert!(
+        *last >= 1.0 && others.iter().all(|it| *it < 1.0),
+        "{written:?}"
+    );
+}
+
+#[test]
+fn a_loop_device_has_the_demand_test_and_keeps_its_cache() {
+    let test = "a_loop_device_has_the_demand_test_and_keeps_its_cache";
+    let scratch = Scratch::new();
+    let Some(device) = Loop::new(test, &scratch, 16) else {
+        return;
+    };
+    let args = [
+        "--test", "dirth", "--quick", "--round", "100ms", "--depth", "2",
+    ];
+    let args = [
+        &args[..],
+        &["--repeat", "2", "--overwrite", "--confirm", device.name()],
+    ]
+    .concat();
+    let found = run(&scratch, device.path(), &args);
+    assert_eq!(rows(&found, "ssd-segments").len(), 3);
+    let tables = found["tables"].as_array().expect("tables");
+    let table = tables.iter().find(|it| it["name"] == "ssd");
+    let notes = table.expect("a table")["notes"].to_string();
+    assert!(notes.contains("Write cache of the drive: "), "{notes}");
+    let refused = [
+        &["ssd", device.path(), "--write-cache", "off", "-q"],
+        &args[..],
+    ]
+    .concat();
+    scratch.check(&refused, 2, "the kernel has no switch for its cache");
+    let model = ["ssd", "sim:nvme", "--write-cache", "off", "-q"];
+    scratch.check(&model, 2, "only that of a drive which is the target itself");
+}
+
 #[test]
 fn a_directory_gets_a_file_that_is_removed_again() {
     let Some(scratch) = Scratch::on_disk("a_directory_gets_a_file_that_is_removed_again") else {
@@ -261,6 +448,10 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     check(&["sim:nvme", "--test", "wsat,wsat"], "wsat is given twice");
     check(&["sim:nvme", "--round", "10ms"], "needs at least 100 ms");
     check(&["sim:nvme", "--precision", "1%"], "--quick");
+    check(
+        &["sim:nvme", "--test", "hir", "--budget", "10min"],
+        "one burst of each segment of hir takes",
+    );
     belongings.assert_untouched();
 }
 

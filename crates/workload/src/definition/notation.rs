@@ -54,6 +54,7 @@ impl fmt::Display for Pattern {
             Self::Hyperbolic { alpha } => write!(f, "hyperbolic:{alpha}"),
             Self::ExponentialSteps { mean } => write!(f, "exponential:{mean}"),
             Self::Zipf { theta } => write!(f, "zipf:{theta}"),
+            Self::Zoned { .. } => f.write_str("zoned"),
         }
     }
 }

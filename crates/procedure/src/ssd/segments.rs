@@ -1,0 +1,181 @@
+//! What follows the rounds of a test: one load in bursts, with pauses or without.
+
+use results::{Measurement, SsdBurst, SsdCell, SsdLoad, SsdSegment};
+use units::Duration;
+use workload::ClientSpec;
+
+use super::{SsdPlace, latency_by_little, sequential_start, spec, title};
+use crate::trial::Trial;
+
+/// A segment without pauses is cut into bursts of this length, so that its course can be seen.
+const PART: Duration = Duration::from_secs(60);
+
+/// What a burst does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SegmentLoad {
+    Fixed(SsdLoad),
+    /// One of the loads of the rounds but the first, by what these gave.
+    Of(Demand),
+}
+
+/// A point of the demand curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// The lowest IOPS.
+    Least,
+    /// Those nearest to half way between.
+    Middle,
+    /// The highest IOPS.
+    Most,
+}
+
+/// A load in bursts, as the standard has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SsdSegmentPlan {
+    pub name: &'static str,
+    /// What a burst does.
+    pub load: SegmentLoad,
+    /// How many bursts there are.
+    pub bursts: u32,
+    /// How long a burst is.
+    pub burst: Duration,
+    /// How long nothing is done before each.
+    pub pause: Duration,
+}
+
+impl SsdSegmentPlan {
+    /// Bursts of a minute, one after the other, for so long.
+    pub(super) fn without_pause(name: &'static str, load: SegmentLoad, time: Duration) -> Self {
+        Self {
+            name,
+            load,
+            bursts: (time.as_nanos() / PART.as_nanos()) as u32,
+            burst: PART,
+            pause: Duration::ZERO,
+        }
+    }
+
+    /// Time of one burst and its pause, at `scale` times those of the standard.
+    #[must_use]
+    pub fn time_of_one(&self, scale: f64) -> Duration {
+        (self.burst + self.pause).mul_f64(scale)
+    }
+
+    /// Time of all bursts and pauses.
+    #[must_use]
+    pub fn time(&self, scale: f64) -> Duration {
+        self.time_of_one(scale) * u64::from(self.bursts)
+    }
+
+    /// The load of its bursts; `None` where no round was measured that it is chosen by.
+    #[must_use]
+    pub fn load(&self, cells: &[SsdCell]) -> Option<SsdLoad> {
+        let demand = match self.load {
+            SegmentLoad::Fixed(load) => return Some(load),
+            SegmentLoad::Of(demand) => demand,
+        };
+        let found = cells.get(1..)?.iter().map(|it| (it.iops.value, it.load));
+        let (least, most) = found
+            .clone()
+            .fold((f64::MAX, 0.0_f64), |(least, most), it| {
+                (least.min(it.0), most.max(it.0))
+            });
+        let wanted = match demand {
+            Demand::Least => least,
+            Demand::Middle => f64::midpoint(least, most),
+            Demand::Most => most,
+        };
+        let off = |iops: f64| (iops - wanted).abs();
+        let nearest = found.min_by(|one, other| off(one.0).total_cmp(&off(other.0)));
+        nearest.map(|(_, load)| load)
+    }
+}
+
+/// Says which burst is next.
+pub struct SsdSegmentProcedure {
+    found: SsdSegment,
+    place: SsdPlace,
+    /// Which of the tests of the run it is of, and which segment of that.
+    numbers: (u64, u64),
+    test: &'static str,
+    bursts: u32,
+    moved: u64,
+}
+
+impl SsdSegmentProcedure {
+    /// The segment of those `numbers`, that of the test in the run and its own in the test. `share`
+    /// of the bursts of the standard are done, and one at least.
+    #[must_use]
+    pub fn new(
+        (plan, load, scale): (&SsdSegmentPlan, SsdLoad, f64),
+        place: SsdPlace,
+        (test, numbers): (&'static str, (u64, u64)),
+        share: f64,
+    ) -> Self {
+        Self {
+            found: SsdSegment {
+                name: plan.name.into(),
+                load,
+                burst_ns: plan.burst.mul_f64(scale).as_nanos(),
+                pause_ns: plan.pause.mul_f64(scale).as_nanos(),
+                standard_ns: plan.burst.as_nanos() * u64::from(plan.bursts),
+                bursts: Vec::new(),
+            },
+            place,
+            numbers,
+            test,
+            bursts: ((f64::from(plan.bursts) * share) as u32).clamp(1, plan.bursts),
+            moved: 0,
+        }
+    }
+
+    /// The next burst, and how long nothing is done before it.
+    #[must_use]
+    pub fn next_step(&self) -> Option<(Trial, Duration)> {
+        let done = self.found.bursts.len() as u32;
+        if done == self.bursts {
+            return None;
+        }
+        let load = self.found.load;
+        let (test, segment) = self.numbers;
+        let start = sequential_start(self.place, load, self.moved);
+        let spec = ClientSpec::Mix(spec(&load, start, self.place.size));
+        let number = done + 1;
+        let name = format!("ssd-{}-{segment}-burst-{number}", self.test);
+        let trial = Trial {
+            title: title(&load),
+            clients: load.depth,
+            depth: load.depth,
+            duration_max: Duration(self.found.burst_ns),
+            salt: test << 48 | (segment + 1) << 40 | u64::from(number),
+            warm_up: Some(Duration::ZERO),
+            ..Trial::new(name, spec, self.place.access)
+        };
+        Some((trial, Duration(self.found.pause_ns)))
+    }
+
+    /// What a burst gave, which ended so long after the first segment of the test began.
+    pub fn record(&mut self, measured: &Measurement, end: Duration) {
+        self.moved += measured.bytes_all;
+        let mut times = measured.response.clone();
+        times.mean = latency_by_little(measured);
+        self.found.bursts.push(SsdBurst {
+            end_ns: end.as_nanos(),
+            iops: measured.throughput,
+            times,
+            errors: measured.errors_total(),
+        });
+    }
+
+    /// Share of its bursts that are done, 0 to 1.
+    #[must_use]
+    pub fn share_done(&self) -> f64 {
+        self.found.bursts.len() as f64 / f64::from(self.bursts.max(1))
+    }
+
+    /// What was measured, if anything was.
+    #[must_use]
+    pub fn segment(self) -> Option<SsdSegment> {
+        Some(self.found).filter(|it| !it.bursts.is_empty())
+    }
+}
