@@ -238,6 +238,13 @@ pub const FORMS: &[RunForm] = &[
         ..FORM
     },
     RunForm {
+        name: "pts",
+        about: "Tests of SSDs in the layout of SNIA SSS PTS, as Markdown",
+        holds: ("test of an SSD", "`seekstone ssd`"),
+        writing: FormWriting::OfOne(|run, _| report::pts_report(run), Several::Below),
+        ..FORM
+    },
+    RunForm {
         name: "text",
         about: "What `runs show` prints",
         writing: FormWriting::OfOne(|run, _| Some(shown(run, false)), Several::Below),
