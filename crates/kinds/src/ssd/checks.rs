@@ -144,7 +144,7 @@ pub(super) fn write_cache(request: &SsdRequest, target: &TargetDescription) -> O
 pub(super) fn cache_off(roots: &SystemRoots, drive: &str) -> Result<Option<CacheOff>, BenchError> {
     CacheOff::new(roots, drive).map_err(|error| {
         let own = match drive.starts_with("nvme") {
-            true => format!(": run `nvme set-feature /dev/{drive} -f 6 -V 0` before"),
+            true => format!(". Run `nvme set-feature /dev/{drive} -f 6 -V 0` before"),
             false => String::new(),
         };
         let why = match error.kind() {

@@ -159,7 +159,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     if let Some(share) = phase.share_of_standard() {
         let share = format_count(share * 100.0);
         let text = format!(
-            "{name}: not a conforming run: its segments have {share} % of the time of SSS PTS."
+            "{name}: not a conforming run. Its segments have {share} % of the time of SSS PTS."
         );
         let advice = "Leave --budget, --quick and --round out.";
         warnings.push(Warning::info(WarningCode::SsdScaledDown, text).advise(advice));

@@ -43,7 +43,7 @@ pub struct SsdArgs {
     #[arg(long)]
     pub quick: bool,
     /// Time of each load in a round [default: 60s, at most 5s with --quick]. Bursts and pauses of
-    /// hir, xsr, cbw and dirth are as much shorter as it is below 60s.
+    /// hir, xsr, cbw and dirth are shorter in proportion.
     #[arg(long, value_name = "TIME", value_parser = parse_level)]
     pub round: Option<Duration>,
     /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
@@ -73,7 +73,7 @@ pub struct SsdArgs {
     /// Whether the volatile write cache of the drive is switched off during the tests.
     #[arg(long, value_enum, value_name = "STATE", default_value_t = WriteCacheChoice::AsIs)]
     pub write_cache: WriteCacheChoice,
-    /// Queue depth, except for lat; cbw and dirth rise to its square.
+    /// Queue depth, except for lat. Loads of cbw and dirth rise to its square.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = within::<u32>(1..=1024))]
     pub depth: u32,
     /// Test file size, or part of the target to use [default: 1 GiB or half the free space].
@@ -141,7 +141,7 @@ const TESTS: Words<SsdTest> = &[
 /// What becomes of the volatile write cache of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WriteCacheChoice {
-    /// It stays as it is.
+    /// It stays unchanged.
     AsIs,
     /// Switched off, and on again at the end.
     Off,
