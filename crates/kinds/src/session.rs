@@ -452,8 +452,8 @@ impl<'a> Session<'a> {
                     title,
                     done,
                     elapsed,
-                    left,
-                    glimpse: None,
+                    left: Some(left),
+                    ..Stage::default()
                 });
                 std::thread::sleep(left.min(LOOK_EVERY).to_std());
             }
