@@ -241,7 +241,8 @@ impl ResolvedValue<'_> {
 fn add_names(job: &mut Job, text: &str) {
     let files = &mut job.files;
     // A colon of a model or of no storage at all separates no names.
-    if !TargetName::from(text).is_path() {
+    let target = TargetName::from(text);
+    if target.is_model() || target.is_null() {
         return files.names.push(text.to_owned());
     }
     let directory = files.directories.first();

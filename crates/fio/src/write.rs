@@ -67,7 +67,7 @@ fn place(job: &Job, lines: &mut Lines) {
         let names = names
             .iter()
             .map(|name| match TargetName::from(name.as_str()) {
-                TargetName::Path(path) => path.replace(':', "\\:"),
+                TargetName::Path(path) | TargetName::Bucket(path) => path.replace(':', "\\:"),
                 other => other.to_string(),
             });
         names.collect::<Vec<String>>().join(":")

@@ -17,7 +17,7 @@ use results::{Access, Caution, Setup, TargetDescription, Warning};
 use units::{Bytes, Duration, TargetName, capitalised};
 use verify::Findings;
 
-pub use self::place::{Bench, HostReach};
+pub use self::place::{Bench, HostReach, only_objects};
 use crate::cells::{Cells, Killed};
 use crate::hosts::{CommonTarget, Ranks, TargetReport};
 use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};
@@ -310,6 +310,9 @@ pub fn inspected(
             "there is no storage at `{target}`, which `seekstone trial` alone measures. Name a \
              directory, a file, a device or a model"
         )));
+    }
+    if let Some(bucket) = target.bucket() {
+        return Err(BenchError::Usage(only_objects(bucket)));
     }
     let path = Path::new(target);
     let (description, cautions) = inspect::inspect(path)?;

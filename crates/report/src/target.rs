@@ -116,6 +116,7 @@ pub(crate) const fn kind(kind: TargetKind) -> &'static str {
         TargetKind::File => "a file",
         TargetKind::BlockDevice => "a block device",
         TargetKind::Simulated => "a simulated device",
+        TargetKind::Bucket => "a bucket of an object store",
     }
 }
 

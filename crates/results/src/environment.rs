@@ -85,6 +85,8 @@ pub enum TargetKind {
     BlockDevice,
     /// A model of a device, in virtual time.
     Simulated,
+    /// A bucket of an object store.
+    Bucket,
 }
 
 /// What a target is, and what it stands on.
@@ -117,10 +119,24 @@ impl TargetDescription {
     #[must_use]
     pub fn simulated(given: &str, path: &str, size_bytes: Option<u64>) -> Self {
         Self {
-            given: given.to_owned(),
             path: path.to_owned(),
-            kind: TargetKind::Simulated,
             size_bytes,
+            ..Self::without_storage(given, TargetKind::Simulated)
+        }
+    }
+
+    /// A bucket of an object store, of which this machine knows nothing.
+    #[must_use]
+    pub fn bucket(given: &str) -> Self {
+        Self::without_storage(given, TargetKind::Bucket)
+    }
+
+    fn without_storage(given: &str, kind: TargetKind) -> Self {
+        Self {
+            given: given.to_owned(),
+            path: given.to_owned(),
+            kind,
+            size_bytes: None,
             allocated_bytes: None,
             file_system: None,
             devices: Vec::new(),

@@ -46,6 +46,9 @@ pub(super) fn describe(
     if let Some(model) = target.model() {
         return Ok((describe_model(model)?, Vec::new()));
     }
+    if let Some(name) = target.bucket() {
+        return Ok((TargetDescription::bucket(name), Vec::new()));
+    }
     let (_, description, cautions) = inspected(target)?;
     Ok((description, cautions))
 }

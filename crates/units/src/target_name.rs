@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 /// How the name of a model begins.
 const MODEL_PREFIX: &str = "sim:";
+/// How the name of a bucket of an object store begins.
+const BUCKET_PREFIX: &str = "s3:";
 /// The name of the target without storage.
 const NULL: &str = "null:";
 
@@ -17,6 +19,8 @@ pub enum TargetName {
     Model(String),
     /// `null:`, where everything is done at once.
     Null,
+    /// A bucket of an object store, as in `s3:https://HOST/BUCKET`.
+    Bucket(String),
     /// A directory, a file or a device.
     Path(String),
 }
@@ -32,7 +36,7 @@ impl TargetName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Model(text) | Self::Path(text) => text,
+            Self::Model(text) | Self::Bucket(text) | Self::Path(text) => text,
             Self::Null => NULL,
         }
     }
@@ -42,16 +46,25 @@ impl TargetName {
     pub fn model(&self) -> Option<&str> {
         match self {
             Self::Model(text) => Some(text),
-            Self::Null | Self::Path(_) => None,
+            Self::Null | Self::Bucket(_) | Self::Path(_) => None,
         }
     }
 
-    /// What the system is asked for; `None` of a model and of `null:`.
+    /// The whole name of a bucket; `None` of anything else.
+    #[must_use]
+    pub fn bucket(&self) -> Option<&str> {
+        match self {
+            Self::Bucket(text) => Some(text),
+            Self::Null | Self::Model(_) | Self::Path(_) => None,
+        }
+    }
+
+    /// What the system is asked for; `None` of a model, a bucket and `null:`.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(text) => Some(Path::new(text)),
-            Self::Null | Self::Model(_) => None,
+            Self::Null | Self::Model(_) | Self::Bucket(_) => None,
         }
     }
 
@@ -81,6 +94,8 @@ impl From<String> for TargetName {
     fn from(text: String) -> Self {
         if text.starts_with(MODEL_PREFIX) {
             Self::Model(text)
+        } else if text.starts_with(BUCKET_PREFIX) {
+            Self::Bucket(text)
         } else if text == NULL {
             Self::Null
         } else {
@@ -150,7 +165,16 @@ mod tests {
         check("sim:nvme?size=1GiB", [true, false, false]);
         check("sim:", [true, false, false]);
         check("null:", [false, true, false]);
-        for path in [".", "/dev/nvme0n1", "./sim:x", "null:x", "Sim:nvme", "nvme"] {
+        check("s3:https://host/bucket", [false, false, false]);
+        for path in [
+            ".",
+            "/dev/nvme0n1",
+            "./sim:x",
+            "null:x",
+            "Sim:nvme",
+            "nvme",
+            "./s3:x",
+        ] {
             check(path, [false, false, true]);
         }
     }

@@ -222,7 +222,7 @@ fn storage_of(jobs: &[Job]) -> Result<JobStorage, PlanError> {
     let of_name = |name: &String| match TargetName::from(name.as_str()) {
         TargetName::Null => JobStorage::Null,
         TargetName::Model(_) => JobStorage::Simulated,
-        TargetName::Path(_) => JobStorage::Files,
+        TargetName::Path(_) | TargetName::Bucket(_) => JobStorage::Files,
     };
     let of = |job: &Job| match job.files.names.first() {
         _ if job.engine.kind == EngineKind::Null => JobStorage::Null,

@@ -18,6 +18,12 @@ use crate::laboratory::{
 };
 use crate::storage::StorageLaboratory;
 
+/// Why most commands cannot measure a bucket.
+#[must_use]
+pub fn only_objects(bucket: &str) -> String {
+    format!("{bucket} is a bucket of an object store: measure it with `seekstone objects`")
+}
+
 /// Where trials are run.
 pub enum Bench {
     /// On nothing, which completes at once.

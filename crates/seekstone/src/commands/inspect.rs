@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use drivers::{UringSupport, probe};
 use host::interrupt::Interrupt;
 use kinds::replay::TraceFile;
+use lab::bench::only_objects;
 use results::WarningCode;
 use results::environment::Caution;
 use serde_json::Value;
@@ -22,7 +23,11 @@ pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     if is_trace(args) {
         return inspect_trace(args);
     }
-    if let Some(TargetName::Model(model)) = args.target.to_str().map(TargetName::from) {
+    let target = args.target.to_str().map(TargetName::from);
+    if let Some(TargetName::Bucket(bucket)) = &target {
+        return Err(UsageError(only_objects(bucket)).into());
+    }
+    if let Some(TargetName::Model(model)) = target {
         let name = listed_name(&model).split('?').next().unwrap_or_default();
         return Err(UsageError(format!(
             "{model} is a model, with nothing to inspect: `seekstone devices show \

@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use engine::{Driver, DriverError};
 use host::interrupt::Interrupt;
+use lab::bench::only_objects;
 use lab::simulated::open_model;
 use serde_json::json;
 use stats::Histogram;
@@ -35,6 +36,9 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Exit> {
         TargetName::Null => {
             let text = "null: answers at once: there is nothing to ping";
             return Err(UsageError(text.into()).into());
+        }
+        TargetName::Bucket(name) => {
+            return Err(UsageError(only_objects(name)).into());
         }
         TargetName::Model(name) => {
             let spec = open_model(name).map_err(|it| UsageError(it.to_string()))?;
