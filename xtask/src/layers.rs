@@ -110,6 +110,8 @@ pub const STAMPS: &[&str] = &[
     "host/src/environment.rs",
     "host/src/heartbeat.rs",
     "kinds/src/fio_jobs/reporting.rs",
+    "kinds/src/measure/s3/fault.rs",
+    "kinds/src/measure/s3/left_over.rs",
     "kinds/src/transactions/start.rs",
     "kinds/src/transfer/pass.rs",
     "seekstone/src/commands/fio_run.rs",

@@ -8,6 +8,9 @@
 #[cfg(feature = "s3")]
 #[path = "network/bucket.rs"]
 mod bucket;
+#[cfg(feature = "s3")]
+#[path = "network/s3_server.rs"]
+mod s3_server;
 #[cfg(feature = "tls")]
 #[path = "../../network/tests/tls_front/mod.rs"]
 mod tls_front;

@@ -301,6 +301,27 @@ impl Laboratory for NullLaboratory {
     }
 }
 
+/// A trial on a driver that a kind brings, from the calling thread, with the driver as it was left.
+///
+/// # Errors
+/// When nothing could be measured at all.
+pub fn measure_on<D: engine::Driver>(
+    trial: &Trial,
+    driver: D,
+    name: &str,
+    (seed, on_error): (u64, OnError),
+    watch: Watch<'_>,
+) -> Result<(Result<Outcome, LaboratoryError>, D), LaboratoryError> {
+    let began = Began {
+        seed: trial_seed(seed, trial.salt),
+        start: driver.now(),
+        on_error,
+        cpu: None,
+        follower: None,
+    };
+    inline(trial, driver, |engine| engine, name, began, watch)
+}
+
 /// How a trial on the calling thread begins.
 pub(crate) struct Began {
     pub(crate) seed: u64,

@@ -22,6 +22,15 @@ impl FailureCounts {
         *self.counts.entry(key).or_default() += 1;
     }
 
+    /// Add all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (cause, count) in &other.counts {
+            let is_full = self.counts.len() >= CAUSES_MAX && !self.counts.contains_key(cause);
+            let key = if is_full { OTHERS } else { cause };
+            *self.counts.entry(key.to_owned()).or_default() += count;
+        }
+    }
+
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()

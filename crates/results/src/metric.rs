@@ -52,21 +52,22 @@ metrics! {
         ["run" "trial" "ssd" "curve" "rab" "random" "replay" "fio" "transfer"]
         "operations completed per second (for a load curve, at the level)";
     THROUGHPUT = "throughput" BytesPerSecond Higher
-        ["run" "trial" "ssd" "rab" "replay" "fio" "transfer" "files" "ior" "mdtest" "io500"]
+        ["run" "trial" "ssd" "rab" "replay" "fio" "transfer" "files" "ior" "mdtest" "io500"
+         "objects"]
         "bytes moved per second";
     LATENCY = "latency" Seconds Lower
-        ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal" "mail"]
+        ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal" "mail" "objects"]
         ["run" "trial" "ssd" "replay" "transactions" "fio"]
         "mean response time, from when an operation was due to its end (for a transaction, from \
          the end of the think time)";
-    LATENCY_P50 = "latency-p50" Seconds Lower ["wal" "mail"] "median response time";
-    LATENCY_P95 = "latency-p95" Seconds Lower ["wal" "mail"]
+    LATENCY_P50 = "latency-p50" Seconds Lower ["wal" "mail" "objects"] "median response time";
+    LATENCY_P95 = "latency-p95" Seconds Lower ["wal" "mail" "objects"]
         "time that 95 % of the operations took at most";
     LATENCY_P90 = "latency-p90" Seconds Lower ["transactions"]
         "time that 90 % of the transactions took at most";
-    LATENCY_P99 = "latency-p99" Seconds Lower ["transfer" "wal" "mail"]
+    LATENCY_P99 = "latency-p99" Seconds Lower ["transfer" "wal" "mail" "objects"]
         "time that 99 % of the operations took at most";
-    LATENCY_P999 = "latency-p99.9" Seconds Lower []
+    LATENCY_P999 = "latency-p99.9" Seconds Lower ["objects"]
         "time that 99.9 % of the operations took at most";
     LATENCY_MIN = "latency-min" Seconds Lower [] "shortest response time";
     LATENCY_MAX = "latency-max" Seconds Lower [] "longest response time";
@@ -346,18 +347,43 @@ metrics! {
         "p95 of the time of a whole page. Absent for few pages";
     REQUEST_TIME = "request time" Seconds Lower ["http"]
         "mean time of one request, with connecting where there was some";
-    TIME_TO_FIRST_BYTE = "time to first byte" Seconds Lower ["http"]
+    TIME_TO_FIRST_BYTE = "time to first byte" Seconds Lower ["http" "objects"]
         "mean time to the first byte of an answer, with connecting where there was some";
     REQUEST_RATE = "request rate" PerSecond Higher ["http"]
         "answers with a good status per second";
     BYTE_RATE = "byte rate" BytesPerSecond Higher ["http"] "bytes received per second, with heads";
-    CLIENT_CPU = "client CPU" Seconds Lower ["http"]
+    CLIENT_CPU = "client CPU" Seconds Lower ["http" "objects"]
         "processor time of this program for one request";
     SERVER_CPU = "server CPU" Seconds Lower ["http"]
         "processor time of the server for one request, when server is given";
-    CONNECTIONS = "connections" Ratio Neither ["http"] "connections made for one request";
-    FAILED_REQUESTS = "failed requests" Count Lower ["http"]
+    CONNECTIONS = "connections" Ratio Neither ["http" "objects"] "connections made for one request";
+    FAILED_REQUESTS = "failed requests" Count Lower ["http" "objects"]
         "requests without a good answer, when they are counted";
+    OPERATION_RATE = "operation rate" PerSecond Higher ["objects"]
+        "puts, gets, heads, lists and deletes per second";
+    FIRST_BYTE_P99 = "first-byte-p99" Seconds Lower ["objects"]
+        "time to the first byte of the answer that 99 % of the gets took at most";
+    GETS = "gets" PerSecond Higher ["objects"] "objects got per second";
+    GET_LATENCY = "get latency" Seconds Lower ["objects"] "mean time of a get";
+    GET_P99 = "get latency-p99" Seconds Lower ["objects"] "time that 99 % of the gets took at most";
+    PUTS = "puts" PerSecond Higher ["objects"] "objects put per second";
+    PUT_LATENCY = "put latency" Seconds Lower ["objects"] "mean time of a put, with all its parts";
+    PUT_P99 = "put latency-p99" Seconds Lower ["objects"] "time that 99 % of the puts took at most";
+    HEADS = "heads" PerSecond Higher ["objects"] "requests per second for the length of an object";
+    HEAD_LATENCY = "head latency" Seconds Lower ["objects"] "mean time of such a request";
+    HEAD_P99 = "head latency-p99" Seconds Lower ["objects"]
+        "time that 99 % of them took at most";
+    LISTS = "lists" PerSecond Higher ["objects"] "lists of all objects of the run per second";
+    LIST_LATENCY = "list latency" Seconds Lower ["objects"]
+        "mean time of a list, with all its pages";
+    LIST_P99 = "list latency-p99" Seconds Lower ["objects"]
+        "time that 99 % of the lists took at most";
+    DELETES = "deletes" PerSecond Higher ["objects"] "objects deleted per second";
+    DELETE_LATENCY = "delete latency" Seconds Lower ["objects"] "mean time of a delete";
+    DELETE_P99 = "delete latency-p99" Seconds Lower ["objects"]
+        "time that 99 % of the deletes took at most";
+    THROTTLED_ANSWERS = "throttled answers" Count Lower ["objects"]
+        "answers that asked for fewer requests (503, 429)";
     POSITIONING_MEAN = "mean time" Seconds Lower ["study positioning" "positioning"]
         "from the opening to the first record, with the time of each file";
     POSITIONING_MEDIAN = "median time" Seconds Lower ["study positioning"] "median time of a file";

@@ -203,6 +203,8 @@ warning_codes! {
     FailedOperations "failed-operations" Row [Warning, Invalid]
         "operations failed and were counted";
     FailedRuns "failed-runs" Row [Warning] "runs of a command ended with an error";
+    Throttled "throttled" Row [Warning]
+        "an object store asked for fewer requests, and clients paused";
     FlushByKernelThread "flush-by-kernel-thread" Machine [Info]
         "io_uring hands each flush to a thread of the kernel";
     Hosts "hosts" Run [Info]

@@ -22,13 +22,14 @@ pub mod mail;
 mod models;
 mod mount_guard;
 pub mod net;
+pub mod objects;
 pub mod place;
 pub mod records;
+#[cfg_attr(not(feature = "s3"), path = "without/s3.rs")]
+pub mod s3;
 pub mod settings;
 mod steps;
 pub mod store;
-#[cfg_attr(not(feature = "s3"), path = "without/store_s3.rs")]
-mod store_s3;
 pub mod streams;
 pub mod targets;
 pub mod tcp;
@@ -60,6 +61,7 @@ pub const KINDS: &[Kind] = &[
     http::KIND,
     ftp::KIND,
     tcp::KIND,
+    objects::KIND,
     wal::KIND,
     mail::KIND,
 ];

@@ -16,7 +16,7 @@ use super::form::{ANY_TIME, ValueForm};
 use super::kind::Setting;
 use super::place::{MeasureError, go_on};
 use super::settings::{SettingFault, Settings};
-use super::targets::{TargetUse, Targets};
+use super::targets::{NO_BUCKET, TargetUse, Targets};
 
 /// The setting `namespace`.
 pub const NAMESPACE: Setting = Setting::optional(
@@ -79,6 +79,7 @@ pub(super) const fn not_used(what: &'static str) -> Targets {
         named: TargetUse::Elsewhere(what),
         model: TargetUse::Refused(NO_NETWORK),
         on_hosts: false,
+        bucket: TargetUse::Refused(NO_BUCKET),
     }
 }
 

@@ -126,6 +126,29 @@ impl RecordPattern {
         true
     }
 
+    /// Put those at `offset` of a file that begins with record `first` into `bytes`.
+    pub fn fill(&self, first: u64, offset: u64, bytes: &mut [u8]) {
+        let len = self.len as u64;
+        let mut rest = bytes;
+        let mut at = offset;
+        while !rest.is_empty() {
+            let (number, inside) = (first + at / len, (at % len) as usize);
+            let block = inside / BLOCK_BYTES * BLOCK_BYTES;
+            let block_end = self.len.min(block + BLOCK_BYTES);
+            let count = rest.len().min(block_end - inside);
+            let (piece, behind) = rest.split_at_mut(count);
+            let known = &self.memory.as_slice()[self.start(number)..][..self.len];
+            piece.copy_from_slice(&known[inside..][..count]);
+            let stamp = stamp_of(self.seed, number, block);
+            let stamped = head_of(&stamp, block_end - block);
+            let stamped = stamped.get(inside - block..).unwrap_or_default();
+            let head = stamped.len().min(count);
+            piece[..head].copy_from_slice(&stamped[..head]);
+            at += count as u64;
+            rest = behind;
+        }
+    }
+
     fn start(&self, number: u64) -> usize {
         (number % self.count) as usize * self.len
     }

@@ -1,7 +1,7 @@
 //! Where `archive` puts files and `retrieve` gets them from.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -11,13 +11,18 @@ use units::TargetName;
 
 use super::made::open_made;
 use super::place::{MeasureError, ReplicateContext};
-use super::store_s3::open_bucket;
+use super::s3::open_bucket;
 
 /// How an address of a bucket begins.
 pub const S3_PREFIX: &str = "s3:";
 
 /// Bytes moved at once.
 const CHUNK_BYTES: usize = 1 << 20;
+
+/// What is put into a store: it may have to be sent again.
+pub trait StoreContent: Read + Seek {}
+
+impl<T: Read + Seek + ?Sized> StoreContent for T {}
 
 /// Keeps files by their names. Several threads may use it at once.
 pub trait Store: Send + Sync {
@@ -26,7 +31,8 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// When the store refuses, or `content` ends early.
-    fn put(&self, name: &str, len: u64, content: &mut dyn Read) -> Result<(), MeasureError>;
+    fn put(&self, name: &str, len: u64, content: &mut dyn StoreContent)
+    -> Result<(), MeasureError>;
 
     /// Write what is kept under `name` to `sink`; returns its length.
     ///
@@ -122,11 +128,17 @@ impl DirectoryStore {
 }
 
 impl Store for DirectoryStore {
-    fn put(&self, name: &str, len: u64, content: &mut dyn Read) -> Result<(), MeasureError> {
+    fn put(
+        &self,
+        name: &str,
+        len: u64,
+        content: &mut dyn StoreContent,
+    ) -> Result<(), MeasureError> {
         let path = self.directory.path().join(name);
         let mut file = self.directory.create_file(name)?;
         self.names().insert(name.to_owned());
-        let copied = pump(content, &mut file).map_err(MeasureError::io("write", &path))?;
+        let copied =
+            pump(&mut &mut *content, &mut file).map_err(MeasureError::io("write", &path))?;
         if copied != len {
             return Err(MeasureError::Failed(format!(
                 "{name} ended after {copied} of its {len} bytes"

@@ -22,7 +22,12 @@ pub struct Targets {
     pub model: TargetUse,
     /// Whether several hosts measure together, each in a place of its own.
     pub on_hosts: bool,
+    /// A bucket of an object store.
+    pub bucket: TargetUse,
 }
+
+/// Why most kinds measure no bucket.
+pub(super) const NO_BUCKET: &str = "does not measure object stores, which `objects` does";
 
 /// What a kind does with a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +81,7 @@ impl Targets {
             named,
             model: TargetUse::OwnFiles,
             on_hosts: false,
+            bucket: TargetUse::Refused(NO_BUCKET),
         }
     }
 
@@ -95,6 +101,19 @@ impl Targets {
             directory: TargetUse::OwnFiles,
             named: TargetUse::Refused(named),
             model: TargetUse::Refused(model),
+            on_hosts: false,
+            bucket: TargetUse::Refused(NO_BUCKET),
+        }
+    }
+
+    /// Where an object store alone is measured.
+    #[must_use]
+    pub const fn buckets(why: &'static str) -> Self {
+        Self {
+            directory: TargetUse::Refused(why),
+            named: TargetUse::Refused(why),
+            model: TargetUse::Refused(why),
+            bucket: TargetUse::OwnFiles,
             on_hosts: false,
         }
     }
@@ -120,6 +139,7 @@ impl Targets {
             (self.directory, "a directory"),
             (self.named, named),
             (self.model, "`sim:NAME`"),
+            (self.bucket, "`s3:https://HOST/BUCKET`"),
         ];
         let taken = all.into_iter().filter(|(it, _)| it.is_measured());
         let mut words: Vec<&str> = taken.map(|(_, words)| words).collect();
@@ -146,6 +166,7 @@ impl Targets {
             TargetSort::Directory => self.directory,
             TargetSort::Named => self.named,
             TargetSort::Model => self.model,
+            TargetSort::Bucket => self.bucket,
         };
         let wrong = match found {
             TargetUse::Refused(why) => format!("{kind} {why}. Name {}", self.in_words()),
@@ -164,12 +185,16 @@ enum TargetSort {
     Directory,
     Named,
     Model,
+    Bucket,
 }
 
 impl TargetSort {
     fn of(target: &TargetName) -> Result<Self, MeasureError> {
         if target.is_model() {
             return Ok(Self::Model);
+        }
+        if target.bucket().is_some() {
+            return Ok(Self::Bucket);
         }
         let path = Path::new(target);
         let found = path.metadata().map_err(MeasureError::io("look at", path))?;

@@ -1,7 +1,9 @@
 //! Single requests with bodies, on connections that are kept for the next one.
 
 use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use super::response::Response;
 use crate::Endpoint;
@@ -20,7 +22,18 @@ pub struct HttpServer {
     endpoint: Endpoint,
     host: String,
     /// Connections that wait for the next request.
-    idle: Mutex<Vec<Box<dyn HttpTransport>>>,
+    idle: Mutex<Vec<KeptConnection>>,
+    opened: AtomicU64,
+}
+
+/// A request without its body.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpRequest<'a> {
+    pub method: &'a str,
+    /// From the first slash on, with the query.
+    pub path: &'a str,
+    /// Besides `Host` and `Content-Length`.
+    pub headers: &'a [(&'a str, &'a str)],
 }
 
 /// What is sent along.
@@ -31,6 +44,52 @@ pub struct Body<'a> {
     pub content: &'a mut dyn Read,
 }
 
+/// A whole answer, but for its body.
+#[derive(Debug)]
+pub struct HttpAnswer {
+    response: Response,
+    /// When its first byte came.
+    pub first_byte: Instant,
+}
+
+/// Why there is no whole answer, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{cause}")]
+pub struct NoAnswer {
+    pub cause: String,
+    /// Whether the server had closed a kept connection before it saw the request: worth another
+    /// try.
+    pub is_stale: bool,
+}
+
+#[derive(Debug)]
+struct KeptConnection {
+    stream: Box<dyn HttpTransport>,
+    buffer: Vec<u8>,
+    /// Whether it has brought an answer before.
+    has_served: bool,
+}
+
+/// A request or an answer that was cut short.
+struct CutShort {
+    cause: String,
+    /// The other side closed the connection.
+    is_closed: bool,
+}
+
+impl HttpAnswer {
+    #[must_use]
+    pub const fn status(&self) -> u16 {
+        self.response.status
+    }
+
+    /// The value of a header, whatever the case of its name.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.response.header(name)
+    }
+}
+
 impl HttpServer {
     /// The server of an address; nothing is connected yet.
     #[must_use]
@@ -39,47 +98,59 @@ impl HttpServer {
             endpoint,
             host: url.authority(),
             idle: Mutex::default(),
+            opened: AtomicU64::new(0),
         }
     }
 
-    /// Ask for `path`, and hand the body of the answer to `sink`, piece by piece, with its status.
-    /// Returns the status.
+    /// Connections that were opened so far.
+    #[must_use]
+    pub fn opened(&self) -> u64 {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    /// Ask once, and hand the body of the answer to `sink`, piece by piece, with its status.
     ///
     /// # Errors
-    /// When no whole answer comes, in words.
+    /// When no whole answer comes.
     pub fn ask(
         &self,
-        method: &str,
-        path: &str,
+        request: HttpRequest<'_>,
         body: Option<Body<'_>>,
         patience: &Patience<'_>,
         sink: &mut dyn FnMut(u16, &[u8]) -> io::Result<()>,
-    ) -> Result<u16, String> {
-        let mut stream = match self.idle_connection() {
-            Some(stream) => stream,
-            None => self
-                .connect(patience)
-                .map_err(|wait_error| in_words("connect", &wait_error, patience))?,
+    ) -> Result<HttpAnswer, NoAnswer> {
+        let mut connection = match self.idle_connection() {
+            Some(connection) => connection,
+            None => self.connect(patience).map_err(|error| NoAnswer {
+                cause: in_words("connect", &error, patience),
+                is_stale: false,
+            })?,
         };
-        let length = body.as_ref().map(|body| body.len);
-        let length = length.map_or(String::new(), |it| format!("Content-Length: {it}\r\n"));
-        let host = &self.host;
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{length}\r\n");
-        send(&mut *stream, head.as_bytes(), patience)?;
-        if let Some(mut body) = body {
-            send_body(&mut *stream, &mut body, patience)?;
+        let head = head_of(request, &self.host, body.as_ref().map(|it| it.len));
+        let sent = connection.send(&head, body, patience);
+        let answer = match sent {
+            // Who refuses a long body may say so and close before all of it was sent.
+            Err(cut) if cut.is_closed => connection
+                .receive(request.method, patience, sink)
+                .map(|answer| (answer, false))
+                .map_err(|_| cut),
+            Err(cut) => Err(cut),
+            Ok(()) => connection
+                .receive(request.method, patience, sink)
+                .map(|answer| (answer, true)),
+        };
+        let (answer, is_sent) = answer.map_err(|cut| NoAnswer {
+            is_stale: cut.is_closed && connection.has_served,
+            cause: cut.cause,
+        })?;
+        if is_sent && answer.response.is_kept {
+            connection.has_served = true;
+            self.lock().push(connection);
         }
-        patience
-            .attempt(|| stream.flush())
-            .map_err(|wait_error| in_words("write", &wait_error, patience))?;
-        let response = receive(&mut *stream, patience, sink)?;
-        if response.is_kept {
-            self.lock().push(stream);
-        }
-        Ok(response.status)
+        Ok(answer)
     }
 
-    fn connect(&self, patience: &Patience<'_>) -> Result<Box<dyn HttpTransport>, WaitError> {
+    fn connect(&self, patience: &Patience<'_>) -> Result<KeptConnection, WaitError> {
         let Endpoint { address, .. } = &self.endpoint;
         let connected = socket::connect(address, &SocketOptions::default(), patience)?;
         let mut stream = self
@@ -87,91 +158,175 @@ impl HttpServer {
             .transport(connected)
             .map_err(WaitError::Failed)?;
         patience.attempt(|| stream.shake_hands())?;
-        Ok(stream)
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        Ok(KeptConnection {
+            stream,
+            buffer: vec![0; BUFFER_BYTES],
+            has_served: false,
+        })
     }
 
     /// One that the server has not closed meanwhile.
-    fn idle_connection(&self) -> Option<Box<dyn HttpTransport>> {
+    fn idle_connection(&self) -> Option<KeptConnection> {
         loop {
-            let stream = self.lock().pop()?;
-            let socket = stream.socket();
+            let connection = self.lock().pop()?;
+            let socket = connection.stream.socket();
             let is_quiet = socket.set_nonblocking(true).is_ok()
                 && socket
                     .peek(&mut [0])
                     .is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
             if is_quiet && socket.set_nonblocking(false).is_ok() {
-                return Some(stream);
+                return Some(connection);
             }
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn HttpTransport>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<KeptConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn send(
-    stream: &mut dyn HttpTransport,
-    bytes: &[u8],
-    patience: &Patience<'_>,
-) -> Result<(), String> {
-    let mut sent = 0;
-    while sent < bytes.len() {
-        sent += patience
-            .attempt(|| stream.write(&bytes[sent..]))
-            .map_err(|wait_error| in_words("write", &wait_error, patience))?;
-    }
-    Ok(())
-}
-
-fn send_body(
-    stream: &mut dyn HttpTransport,
-    body: &mut Body<'_>,
-    patience: &Patience<'_>,
-) -> Result<(), String> {
-    let mut buffer = vec![0; BUFFER_BYTES];
-    let mut left = body.len;
-    while left > 0 {
-        let part = buffer
-            .len()
-            .min(usize::try_from(left).unwrap_or(usize::MAX));
-        let count = body.content.read(&mut buffer[..part]);
-        let count = count.map_err(|error| format!("what is to be sent: {error}"))?;
-        if count == 0 {
-            return Err(format!("what is to be sent ends {left} bytes early"));
+fn head_of(request: HttpRequest<'_>, host: &str, body_len: Option<u64>) -> String {
+    let HttpRequest { method, path, .. } = request;
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n");
+    let mut add = |name: &str, value: &str| {
+        for part in [name, ": ", value, "\r\n"] {
+            head.push_str(part);
         }
-        send(stream, &buffer[..count], patience)?;
-        left -= count as u64;
+    };
+    for (name, value) in request.headers {
+        add(name, value);
     }
-    Ok(())
+    if let Some(len) = body_len {
+        add("Content-Length", &len.to_string());
+    }
+    head.push_str("\r\n");
+    head
 }
 
-fn receive(
-    stream: &mut dyn HttpTransport,
-    patience: &Patience<'_>,
-    sink: &mut dyn FnMut(u16, &[u8]) -> io::Result<()>,
-) -> Result<Response, String> {
-    let mut response = Response::default();
-    let mut buffer = vec![0; BUFFER_BYTES];
-    let mut pieces: Vec<u8> = Vec::new();
-    while !response.is_done() {
-        let count = patience
-            .attempt(|| stream.read(&mut buffer))
-            .map_err(|wait_error| in_words("read", &wait_error, patience))?;
-        let came = match count {
-            0 => response.close(),
-            count => response
-                .take(&buffer[..count], &mut |piece| {
-                    pieces.extend_from_slice(piece);
-                })
-                .map(drop),
-        };
-        came.map_err(|broken| broken.to_string())?;
-        let kept = sink(response.status, &pieces);
-        kept.map_err(|error| format!("what came cannot be kept: {error}"))?;
-        pieces.clear();
+impl KeptConnection {
+    /// Head and body, the beginning of the body together with the head.
+    fn send(
+        &mut self,
+        head: &str,
+        body: Option<Body<'_>>,
+        patience: &Patience<'_>,
+    ) -> Result<(), CutShort> {
+        let mut rest = head.as_bytes();
+        while rest.len() >= BUFFER_BYTES {
+            self.write(Some(&rest[..BUFFER_BYTES]), 0, patience)?;
+            rest = &rest[BUFFER_BYTES..];
+        }
+        self.buffer[..rest.len()].copy_from_slice(rest);
+        let mut held = rest.len();
+        if let Some(Body { len, content }) = body {
+            let mut left = len;
+            while left > 0 {
+                if held == BUFFER_BYTES {
+                    self.write(None, held, patience)?;
+                    held = 0;
+                }
+                let part = usize::try_from(left).unwrap_or(usize::MAX);
+                let end = held + part.min(BUFFER_BYTES - held);
+                let count = content.read(&mut self.buffer[held..end]);
+                let count = count.map_err(|error| ours(format!("what is to be sent: {error}")))?;
+                if count == 0 {
+                    return Err(ours(format!("what is to be sent ends {left} bytes early")));
+                }
+                held += count;
+                left -= count as u64;
+            }
+        }
+        self.write(None, held, patience)?;
+        let flushed = patience.attempt(|| self.stream.flush());
+        flushed.map_err(|error| CutShort::of("write", &error, patience))
     }
-    Ok(response)
+
+    /// Write `bytes`, or what the buffer holds.
+    fn write(
+        &mut self,
+        bytes: Option<&[u8]>,
+        held: usize,
+        patience: &Patience<'_>,
+    ) -> Result<(), CutShort> {
+        let mut rest = bytes.unwrap_or(&self.buffer[..held]);
+        while !rest.is_empty() {
+            let count = patience.attempt(|| self.stream.write(rest));
+            let count = count.map_err(|error| CutShort::of("write", &error, patience))?;
+            rest = &rest[count..];
+        }
+        Ok(())
+    }
+
+    fn receive(
+        &mut self,
+        method: &str,
+        patience: &Patience<'_>,
+        sink: &mut dyn FnMut(u16, &[u8]) -> io::Result<()>,
+    ) -> Result<HttpAnswer, CutShort> {
+        let mut response = Response::keeping_headers(method);
+        let mut pieces: Vec<u8> = Vec::new();
+        let mut first_byte = None;
+        while !response.is_done() {
+            let count = patience.attempt(|| self.stream.read(&mut self.buffer));
+            let count = count.map_err(|error| {
+                let cut = CutShort::of("read", &error, patience);
+                CutShort {
+                    is_closed: cut.is_closed && response.bytes == 0,
+                    ..cut
+                }
+            })?;
+            first_byte.get_or_insert_with(Instant::now);
+            let is_silent = count == 0 && response.bytes == 0;
+            let came = match count {
+                0 => response.close(),
+                count => response
+                    .take(&self.buffer[..count], &mut |piece| {
+                        pieces.extend_from_slice(piece);
+                    })
+                    .map(drop),
+            };
+            came.map_err(|broken| CutShort {
+                cause: match is_silent {
+                    true => "connection closed without an answer".into(),
+                    false => broken.to_string(),
+                },
+                is_closed: is_silent,
+            })?;
+            let kept = sink(response.status, &pieces);
+            kept.map_err(|error| ours(format!("what came cannot be kept: {error}")))?;
+            pieces.clear();
+        }
+        Ok(HttpAnswer {
+            response,
+            first_byte: first_byte.unwrap_or_else(Instant::now),
+        })
+    }
+}
+
+/// CutShort short on this side.
+const fn ours(cause: String) -> CutShort {
+    CutShort {
+        cause,
+        is_closed: false,
+    }
+}
+
+impl CutShort {
+    fn of(what: &str, error: &WaitError, patience: &Patience<'_>) -> Self {
+        let is_closed = |error: &io::Error| {
+            let kinds = [
+                io::ErrorKind::ConnectionReset,
+                io::ErrorKind::BrokenPipe,
+                io::ErrorKind::UnexpectedEof,
+            ];
+            kinds.contains(&error.kind())
+        };
+        Self {
+            is_closed: matches!(error, WaitError::Failed(error) if is_closed(error)),
+            cause: in_words(what, error, patience),
+        }
+    }
 }
 
 fn in_words(what: &str, wait_error: &WaitError, patience: &Patience<'_>) -> String {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::exchange::HttpServer;
+use super::exchange::{HttpRequest, HttpServer};
 use crate::Endpoint;
 use crate::patience::Patience;
 use crate::url::Url;
@@ -46,9 +46,20 @@ pub fn load(url: &Url, endpoint: &Endpoint, patience: &Patience<'_>) -> Result<V
         Ok(())
     };
     let server = HttpServer::new(endpoint.clone(), url);
-    match server.ask("GET", &url.path, None, patience, &mut keep) {
-        Ok(200) => Ok(body),
-        Ok(status) => Err(LoadError::Status { address, status }),
-        Err(cause) => Err(LoadError::Failed { address, cause }),
+    let request = HttpRequest {
+        method: "GET",
+        path: &url.path,
+        headers: &[],
+    };
+    match server.ask(request, None, patience, &mut keep) {
+        Ok(answer) if answer.status() == 200 => Ok(body),
+        Ok(answer) => Err(LoadError::Status {
+            address,
+            status: answer.status(),
+        }),
+        Err(error) => Err(LoadError::Failed {
+            address,
+            cause: error.cause,
+        }),
     }
 }

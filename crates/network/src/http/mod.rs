@@ -9,7 +9,7 @@ mod measure;
 mod plan;
 pub(crate) mod response;
 
-pub use exchange::{Body, HttpServer};
+pub use exchange::{Body, HttpAnswer, HttpRequest, HttpServer, NoAnswer};
 pub use inlined::find_inlined;
 pub use load::{LoadError, load};
 pub use measure::measure;

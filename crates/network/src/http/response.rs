@@ -40,6 +40,11 @@ pub struct Response {
     pub body_bytes: u64,
     /// All bytes so far.
     pub bytes: u64,
+    /// Names and values from its head, where they are kept.
+    pub headers: Vec<(String, String)>,
+    keeps_headers: bool,
+    /// Whether it answers a `HEAD`: it has no body, whatever its head says.
+    is_head_alone: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +67,24 @@ enum ResponseStage {
 }
 
 impl Response {
+    /// An answer to that method, whose headers are kept.
+    #[must_use]
+    pub fn keeping_headers(method: &str) -> Self {
+        Self {
+            keeps_headers: true,
+            is_head_alone: method == "HEAD",
+            ..Self::default()
+        }
+    }
+
+    /// The value of a header, whatever the case of its name.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut all = self.headers.iter();
+        let found = all.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// Whether it is whole.
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -148,11 +171,12 @@ impl Response {
     /// Mostly the whole head comes at once and is read where it lies.
     fn head(&mut self, bytes: &[u8]) -> Result<usize, Broken> {
         let before = self.held.len();
+        let kept = self.keeps_headers.then_some(&mut self.headers);
         let found = if before == 0 {
-            read_head(bytes)?
+            read_head(bytes, kept)?
         } else {
             self.held.extend_from_slice(bytes);
-            read_head(&self.held)?
+            read_head(&self.held, kept)?
         };
         let Some(head) = found else {
             if before == 0 {
@@ -169,8 +193,11 @@ impl Response {
         // What is to follow an interim answer is the real one.
         if !(100..200).contains(&head.status) {
             self.status = head.status;
-            self.is_kept = head.is_kept;
-            self.stage = head.stage;
+            self.is_kept = head.is_kept || self.is_head_alone && head.may_be_kept;
+            self.stage = match self.is_head_alone {
+                true => ResponseStage::Done,
+                false => head.stage,
+            };
         }
         Ok(head.bytes - before)
     }
@@ -213,12 +240,17 @@ fn after_line(stage: ResponseStage, line: &[u8]) -> Result<ResponseStage, Broken
 struct Head {
     status: u16,
     is_kept: bool,
+    /// The same, but for a body that ends with the connection.
+    may_be_kept: bool,
     stage: ResponseStage,
     bytes: usize,
 }
 
-/// The head at the start of `bytes`, when it is whole.
-fn read_head(bytes: &[u8]) -> Result<Option<Head>, Broken> {
+/// The head at the start of `bytes`, when it is whole; its headers replace those in `kept`.
+fn read_head(
+    bytes: &[u8],
+    kept: Option<&mut Vec<(String, String)>>,
+) -> Result<Option<Head>, Broken> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut parsed = httparse::Response::new(&mut headers);
     let end = match parsed.parse(bytes) {
@@ -251,6 +283,11 @@ fn read_head(bytes: &[u8]) -> Result<Option<Head>, Broken> {
             is_kept = !has("close") && (is_kept || has("keep-alive"));
         }
     }
+    if let Some(kept) = kept {
+        let text = |value: &[u8]| String::from_utf8_lossy(value.trim_ascii()).into_owned();
+        let all = parsed.headers.iter();
+        *kept = all.map(|it| (it.name.to_owned(), text(it.value))).collect();
+    }
     let has_none = (100..200).contains(&status) || status == 204 || status == 304;
     let stage = match (has_none, is_chunked, length) {
         (true, _, _) | (false, false, Some(0)) => ResponseStage::Done,
@@ -261,6 +298,7 @@ fn read_head(bytes: &[u8]) -> Result<Option<Head>, Broken> {
     Ok(Some(Head {
         status,
         is_kept: is_kept && stage != ResponseStage::UntilClosed,
+        may_be_kept: is_kept,
         stage,
         bytes: end,
     }))
@@ -322,6 +360,20 @@ mod tests {
             false,
         );
         check(b"HTTP/1.1 200 OK\r\n\r\n", b"", 200, b"", false);
+    }
+
+    #[test]
+    fn an_answer_to_head_has_headers_and_no_body() {
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"x\"\r\n\r\n";
+        for cut in 0..answer.len() {
+            let mut response = Response::keeping_headers("HEAD");
+            for part in [&answer[..cut], &answer[cut..]] {
+                response.take(part, &mut |_| ()).unwrap();
+            }
+            assert!(response.is_done() && response.is_kept, "cut at {cut}");
+            assert_eq!(response.header("etag"), Some("\"x\""));
+            assert_eq!(response.headers.len(), 2);
+        }
     }
 
     #[test]

@@ -9,6 +9,10 @@ use crate::recorded;
 const SHOWN: &[(&str, &str)] = &[
     ("watch", "every for level exec listen json past"),
     ("mail", "sessions sync overwrite repeat budget goal out"),
+    (
+        "objects",
+        "mix size objects clients rate ca repeat budget goal out",
+    ),
     ("ior", "reserve goal out all"),
     ("mdtest", "reserve goal out all"),
     ("io500", "clients reserve goal out all"),

@@ -14,7 +14,7 @@ use crate::support::{Scratch, finish};
 const TEST: &str = "every kind on every target";
 const MODEL: &str = "sim:rz26";
 /// Of these a server is missing here: they are checked, and not run.
-pub const OF_SERVERS: [&str; 3] = ["http", "ftp", "tcp"];
+pub const OF_SERVERS: [&str; 4] = ["http", "ftp", "tcp", "objects"];
 
 /// Settings that make a kind short on that target.
 pub fn settings(kind: &Kind, target: &str, source: &str) -> String {
@@ -34,7 +34,7 @@ pub fn settings(kind: &Kind, target: &str, source: &str) -> String {
         "fill" => format!("target = {target:?}\nfill = \"to the last byte\"\nfile = \"1GiB\""),
         "cache" => "working-set = \"256KiB\"\nreads = 100".into(),
         "http" | "ftp" => format!("url = \"{}://127.0.0.1/x\"", kind.name),
-        "tcp" => String::new(),
+        "tcp" | "objects" => String::new(),
         "mail" => "largest = \"64KiB\"\nsize = \"4MiB\"\ntime = \"1s\"".into(),
         "wal" => "size = \"4MiB\"\ntime = \"100ms\"".into(),
         other => panic!("{other}: say how it is made short"),

@@ -254,7 +254,7 @@ fn a_mistake_in_a_setting_is_told_with_its_line() {
     scratch.check(
         &["study", &unknown, "-q"],
         2,
-        "tcp, wal, mail, run, trial, curve",
+        "tcp, objects, wal, mail, run, trial, curve",
     );
 }
 
