@@ -547,9 +547,12 @@ const SHAPES: Words<GapShape> = &[
 /// `seekstone clean`.
 #[derive(Args, Debug)]
 pub struct CleanArgs {
-    /// The measured directory.
+    /// The measured directory, or a bucket such as s3:https://HOST/BUCKET.
     #[arg(default_value = ".")]
     pub directory: PathBuf,
+    /// Check the server of a bucket against the authorities in FILE (PEM).
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
     /// Remove without asking.
     #[arg(long, short)]
     pub yes: bool,

@@ -7,12 +7,14 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use drivers::{ClosedDirectory, StaleDirectory, find_closed, find_stale};
+use kinds::measure::MeasureError;
+use kinds::measure::s3::left_prefixes;
 use lab::left_over::data_files;
 use study::LeftScratch;
-use units::{Bytes, format_counted};
+use units::{Bytes, TargetName, format_counted};
 
 use crate::args::CleanArgs;
-use crate::exit::{Exit, missing_is_usage};
+use crate::exit::{Exit, UsageError, missing_is_usage};
 use crate::output;
 
 /// What is said of what stays.
@@ -23,6 +25,12 @@ const KEPT: &str = "Kept. `seekstone clean --yes` in that directory removes it."
 /// # Errors
 /// When the directory cannot be listed, or something cannot be removed.
 pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
+    if let Some(TargetName::Bucket(bucket)) = args.directory.to_str().map(TargetName::from) {
+        return clean_bucket(&bucket, args);
+    }
+    if args.ca.is_some() {
+        return Err(UsageError("--ca is for the server of a bucket: leave it out".into()).into());
+    }
     let stale = find_stale(&args.directory).map_err(|it| missing_is_usage(it.into()))?;
     let closed = find_closed(&args.directory)?;
     let data = data_files(&args.directory);
@@ -60,6 +68,44 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     Err(unseen(&closed))
+}
+
+/// List and remove what killed runs left in a bucket.
+fn clean_bucket(bucket: &str, args: &CleanArgs) -> anyhow::Result<Exit> {
+    let (found, remove) = left_prefixes(bucket, args.ca.as_deref()).map_err(|error| {
+        let text = error.to_string();
+        match error {
+            MeasureError::Usage(_) => UsageError(text).into(),
+            _ => anyhow::anyhow!(text),
+        }
+    })?;
+    if found.is_empty() {
+        return output::print(&format!("{bucket}: nothing left here by killed runs"));
+    }
+    for left in found {
+        let (name, objects) = (&left.name, format_counted(left.objects, "object"));
+        if let Some(user) = &left.used_by {
+            output::complain(&format!(
+                "Kept {name} ({objects}): {user} may still use it."
+            ));
+            continue;
+        }
+        output::complain(&format!(
+            "A killed run (process {} on {}) left {name} behind: {} in {objects}.",
+            left.pid,
+            left.host,
+            Bytes(left.bytes),
+        ));
+        if args.yes || agrees()? {
+            remove(&left).map_err(|error| anyhow::anyhow!(error.to_string()))?;
+            output::complain(&format!("Removed {name}."));
+        } else {
+            output::complain(&format!(
+                "Kept. `seekstone clean {bucket} --yes` removes it."
+            ));
+        }
+    }
+    Ok(Exit::Done)
 }
 
 /// What could not be looked into is not said to be nothing.

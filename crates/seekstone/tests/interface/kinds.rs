@@ -40,6 +40,37 @@ fn a_wrong_value_names_its_option() {
 }
 
 #[test]
+fn a_bucket_is_measured_by_objects_alone() {
+    let scratch = Scratch::new();
+    let bucket = "s3://127.0.0.1:1/bucket";
+    for command in [
+        "run", "trial", "curve", "files", "transfer", "inspect", "ping",
+    ] {
+        scratch.check(&[command, bucket], 2, "measure it with `seekstone objects`");
+    }
+    let wal = ["wal", bucket];
+    scratch.check(
+        &wal,
+        2,
+        "wal does not measure object stores, which `objects` does",
+    );
+    let only = "objects measures object stores. Name `s3:https://HOST/BUCKET`";
+    scratch.check(&["objects", "."], 2, only);
+    scratch.check(&["objects", "sim:rz26"], 2, only);
+    let mix = ["objects", bucket, "--mix", "read"];
+    scratch.check(
+        &mix,
+        2,
+        "error: --mix = \"read\": \"read\" is none of get, put",
+    );
+    scratch.check(
+        &["clean", ".", "--ca", "x"],
+        2,
+        "--ca is for the server of a bucket",
+    );
+}
+
+#[test]
 fn a_run_of_it_is_archived_and_repeats_to_the_last_digit() {
     let scratch = Scratch::new();
     let args = [
