@@ -166,7 +166,7 @@ pub fn page_cache_share(
     is_known.then(|| (1.0 - fetched as f64 / bytes_read as f64).clamp(0.0, 1.0))
 }
 
-fn clock_ns(clock: ClockId) -> u64 {
+pub(crate) fn clock_ns(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     seconds

@@ -21,6 +21,8 @@ pub mod processors;
 pub mod readers;
 pub mod starting_line;
 pub mod together;
+pub mod traced;
+pub mod tracefs;
 
 /// The version of this program. It stands once in the binary, where a test makes another of it.
 pub static VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,7 +1,7 @@
 //! Some devices of a trace alone.
 
 use crate::error::TraceError;
-use crate::record::{Notes, TraceReader, TraceRecord};
+use crate::record::{Notes, RecordDetail, TraceReader, TraceRecord};
 
 /// Records of chosen files or devices, with instants that count from the first of them.
 pub struct Chosen<R> {
@@ -59,6 +59,10 @@ impl<R: TraceReader> TraceReader for Chosen<R> {
     fn notes(&self) -> &Notes {
         self.inner.notes()
     }
+
+    fn detail(&self) -> Option<RecordDetail> {
+        self.inner.detail()
+    }
 }
 
 impl<R: TraceReader + ?Sized> TraceReader for Box<R> {
@@ -72,5 +76,9 @@ impl<R: TraceReader + ?Sized> TraceReader for Box<R> {
 
     fn notes(&self) -> &Notes {
         (**self).notes()
+    }
+
+    fn detail(&self) -> Option<RecordDetail> {
+        (**self).detail()
     }
 }

@@ -7,6 +7,7 @@ use crate::csv::{ALIBABA, CsvColumns, CsvReader, MSR, SPC, TENCENT, VSCSI};
 use crate::error::{TraceError, TracePosition};
 use crate::iolog::{HEADER_2, HEADER_3, IologReader};
 use crate::record::TraceReader;
+use crate::recording::{HEADER, RecordingReader};
 
 units::words! {
     /// A format of traces.
@@ -26,6 +27,8 @@ units::words! {
         Spc = "CSV (spc)",
         /// VMware's vscsiStats, as text.
         Vscsi = "CSV (vscsi)",
+        /// Our own recordings.
+        Recording = "seekstone trace",
     }
 }
 
@@ -40,7 +43,7 @@ pub struct Recognised {
 impl Format {
     const fn columns(self) -> Option<&'static CsvColumns> {
         match self {
-            Self::Iolog | Self::Blktrace => None,
+            Self::Iolog | Self::Blktrace | Self::Recording => None,
             Self::Msr => Some(&MSR),
             Self::Alibaba => Some(&ALIBABA),
             Self::Tencent => Some(&TENCENT),
@@ -56,6 +59,9 @@ pub fn recognise(bytes: &[u8]) -> Option<Recognised> {
     let named = |format: Format, name| Some(Recognised { format, name });
     if is_blktrace(bytes) {
         return named(Format::Blktrace, Format::Blktrace.name());
+    }
+    if bytes.starts_with(HEADER.as_bytes()) {
+        return named(Format::Recording, Format::Recording.name());
     }
     let end = bytes.iter().position(|&it| it == b'\n');
     let first = std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).ok()?;
@@ -74,7 +80,7 @@ pub fn recognise(bytes: &[u8]) -> Option<Recognised> {
 ///
 /// # Errors
 /// When there are several of a format that has one.
-// fuzzed: iolog, blktrace, trace_csv
+// fuzzed: iolog, blktrace, trace_csv, recording
 pub fn open<R: BufRead + Send + 'static>(
     format: Format,
     mut inputs: Vec<(String, R)>,
@@ -93,6 +99,7 @@ pub fn open<R: BufRead + Send + 'static>(
     };
     Ok(match format.columns() {
         Some(columns) => Box::new(CsvReader::new(&name, input, columns)),
+        None if format == Format::Recording => Box::new(RecordingReader::new(&name, input)),
         None => Box::new(IologReader::new(&name, input)),
     })
 }

@@ -1,10 +1,13 @@
 //! Recorded traces of block I/O: readers of fio's I/O logs, blktrace and CSV, a writer of fio's
-//! logs, statistics of a trace, and a job file fitted to them.
+//! logs, statistics of a trace, and a job file fitted to them. The kernel's block events become
+//! recordings here, which have a format of their own.
 //!
 //! A trace is read record by record, in memory that does not grow with it. Knows nothing about
 //! targets, drivers or how a trace is replayed; opens no file itself.
 
+mod blkparse;
 mod blktrace;
+mod block_event;
 mod csv;
 mod devices;
 mod error;
@@ -13,16 +16,30 @@ mod format;
 mod heat;
 mod iolog;
 mod lines;
+mod matching;
+mod profile;
 mod record;
+mod recorder;
+mod recording;
 mod summary;
 mod timeline;
+mod workload_text;
 mod writer;
 
+pub use blkparse::BlkparseWriter;
+pub use block_event::{BlockEvent, BlockEventKind, IoFlags, PageLayout};
 pub use devices::Chosen;
 pub use error::{TraceError, TraceFault, TracePosition};
 pub use fit::{FittedJob, fit};
 pub use format::{Format, Recognised, open, recognise};
 pub use heat::Heat;
-pub use record::{Notes, TraceOp, TraceReader, TraceRecord};
+pub use matching::{RecordedIo, RequestMatcher};
+pub use profile::{
+    LoadProfile, OpProfile, PeriodProfile, ProcessProfile, TraceDepth, WriteChains, profile,
+};
+pub use record::{Notes, RecordDetail, TraceOp, TraceReader, TraceRecord};
+pub use recorder::{RecordedPart, Recorder, RecorderCounts, ThreadOwner};
+pub use recording::{RecordingEncoder, RecordingEnd, RecordingReader};
 pub use summary::{HotSpot, LengthCount, OpCount, TraceSummary, summarise};
+pub use workload_text::workload_text;
 pub use writer::IologWriter;

@@ -48,6 +48,15 @@ impl TraceRecord {
     }
 }
 
+/// What a recording knows of a request besides what is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordDetail {
+    /// The number of the process that asked.
+    pub process: u32,
+    /// Nanoseconds until it was done, where that is known.
+    pub took: Option<u64>,
+}
+
 /// What a reader came across besides records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
@@ -82,4 +91,9 @@ pub trait TraceReader: Send {
 
     /// What was met so far besides records.
     fn notes(&self) -> &Notes;
+
+    /// What more is known of the record that was handed out last: only recordings have that.
+    fn detail(&self) -> Option<RecordDetail> {
+        None
+    }
 }

@@ -4,6 +4,7 @@ mod archive;
 mod arguments;
 mod backup_stream;
 mod blktrace;
+mod block_events;
 mod content;
 mod device;
 mod diskmbps_log;
@@ -18,6 +19,7 @@ mod kernel_tables;
 mod left_behind;
 mod page_query;
 mod profiles;
+mod recording;
 mod request_head;
 mod rpt;
 mod rpt_log;
@@ -44,6 +46,7 @@ pub const READERS: &[(&str, Reader)] = &[
     ("arguments", arguments::read),
     ("backup_stream", backup_stream::read),
     ("blktrace", blktrace::read),
+    ("block_events", block_events::read),
     ("content", content::read),
     ("device", device::read),
     ("diskmbps_log", diskmbps_log::read),
@@ -58,6 +61,7 @@ pub const READERS: &[(&str, Reader)] = &[
     ("left_behind", left_behind::read),
     ("page_query", page_query::read),
     ("profiles", profiles::read),
+    ("recording", recording::read),
     ("request_head", request_head::read),
     ("rpt", rpt::read),
     ("rpt_log", rpt_log::read),

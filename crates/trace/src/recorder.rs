@@ -1,0 +1,209 @@
+//! From pages of the kernel's trace to the bytes of a recording.
+
+use std::collections::HashMap;
+
+use stats::Histogram;
+
+use crate::block_event::{BlockEvent, PageLayout};
+use crate::matching::{RecordedIo, RequestMatcher};
+use crate::recording::{RecordingEncoder, RecordingEnd};
+
+const SECTOR_BYTES: u64 = 512;
+/// How long is believed what was said of a thread, nanoseconds.
+const FRESH_NS: u64 = 1_000_000_000;
+/// Threads that are remembered, at most.
+const THREADS_MAX: usize = 1 << 16;
+
+/// A part of a device that is recorded; places count from its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedPart {
+    /// The device, as the kernel numbers it.
+    pub device: u32,
+    /// First sector of 512 bytes, and how many there are.
+    pub sectors: (u64, u64),
+}
+
+/// Whose thread it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ThreadOwner {
+    /// A process that is recorded, by its number and name. The name may be left out.
+    Recorded(u32, String),
+    /// One that is not recorded.
+    Other,
+    /// The thread has ended.
+    Gone,
+}
+
+/// Requests that were recorded so far.
+#[derive(Debug, Default)]
+pub struct RecorderCounts {
+    pub requests: u64,
+    pub bytes: u64,
+    /// How long they took, nanoseconds.
+    pub took: Histogram,
+    /// Requests whose end was not seen.
+    pub open: u64,
+}
+
+/// A recording under way.
+#[derive(Debug)]
+pub struct Recorder {
+    layout: PageLayout,
+    matcher: RequestMatcher,
+    encoder: RecordingEncoder,
+    /// What is recorded; all devices where there is none.
+    parts: Vec<RecordedPart>,
+    /// Events that may have an earlier one of another processor before them.
+    early: Vec<BlockEvent>,
+    over: Vec<RecordedIo>,
+    owners: Owners,
+    /// By the kernel's number: the file's number.
+    devices: HashMap<u32, u32>,
+    pub counts: RecorderCounts,
+}
+
+impl Recorder {
+    /// A recording that begins at a time of the events' clock.
+    #[must_use]
+    pub fn new(
+        layout: PageLayout,
+        (begin_ns, has_starts): (u64, bool),
+        parts: Vec<RecordedPart>,
+    ) -> Self {
+        Self {
+            layout,
+            matcher: RequestMatcher::new(begin_ns, has_starts),
+            encoder: RecordingEncoder::default(),
+            owners: Owners {
+                takes_gone: !parts.is_empty(),
+                ..Owners::default()
+            },
+            parts,
+            early: Vec::new(),
+            over: Vec::new(),
+            devices: HashMap::new(),
+            counts: RecorderCounts::default(),
+        }
+    }
+
+    /// Take a page of a processor.
+    ///
+    /// # Errors
+    /// When it does not keep to the format.
+    pub fn page(&mut self, page: &[u8]) -> Result<(), String> {
+        self.layout.events(page, &mut self.early).map(drop)
+    }
+
+    /// All events up to a time were taken: follow them. `who` tells whose thread it is.
+    pub fn advance(&mut self, until_ns: u64, who: &mut dyn FnMut(u32) -> ThreadOwner) {
+        self.early.sort_by_key(|it| it.time_ns);
+        let whole = self.early.partition_point(|it| it.time_ns <= until_ns);
+        let (owners, encoder) = (&mut self.owners, &mut self.encoder);
+        for event in self.early.drain(..whole) {
+            self.matcher.take(&event, &mut |event| {
+                owners.process(event.thread, event.time_ns, (&mut *who, &mut *encoder))
+            });
+        }
+        self.matcher.hand_out(until_ns, &mut self.over);
+        self.encode();
+    }
+
+    /// Encode what is over.
+    fn encode(&mut self) {
+        for mut io in self.over.drain(..) {
+            if !self.parts.is_empty() && !self.parts.iter().any(|it| it.holds(&mut io)) {
+                continue;
+            }
+            let next = self.devices.len() as u32;
+            let device = *self.devices.entry(io.device).or_insert_with(|| {
+                let (major, minor) = (io.device >> 20, io.device & 0xf_ffff);
+                self.encoder.add_device(format!("{major},{minor}"));
+                next
+            });
+            self.encoder.add(&RecordedIo { device, ..io });
+            self.counts.requests += 1;
+            self.counts.bytes += io.length;
+            match io.took {
+                Some(took) => self.counts.took.record(took),
+                None => self.counts.open += 1,
+            }
+        }
+    }
+
+    /// Take the bytes that are ready.
+    #[must_use]
+    pub fn take(&mut self) -> Vec<u8> {
+        self.encoder.take()
+    }
+
+    /// Requests that are still under way are recorded without their end.
+    pub fn end_requests(&mut self) {
+        self.matcher.finish(&mut self.over);
+        self.encode();
+    }
+
+    /// The end of the file.
+    pub fn finish(&mut self, end: RecordingEnd) {
+        self.encoder.finish(end);
+    }
+}
+
+impl RecordedPart {
+    /// Whether a request is of this part, whose places it then counts in.
+    fn holds(&self, io: &mut RecordedIo) -> bool {
+        if self.device != io.device || !io.op.has_extent() {
+            return self.device == io.device;
+        }
+        let first = self.sectors.0.saturating_mul(SECTOR_BYTES);
+        let length = self.sectors.1.saturating_mul(SECTOR_BYTES);
+        let within = io.offset.checked_sub(first).filter(|it| *it < length);
+        io.offset = within.unwrap_or(io.offset);
+        within.is_some()
+    }
+}
+
+/// Threads and processes that were met.
+#[derive(Debug, Default)]
+struct Owners {
+    /// Whether threads that have ended before anybody looked are recorded.
+    takes_gone: bool,
+    /// By thread: when it was looked at, and the file's number of the process, if it is recorded.
+    known: HashMap<u32, (u64, Option<u32>)>,
+    /// By the system's number: the file's number.
+    processes: HashMap<u32, u32>,
+}
+
+impl Owners {
+    fn process(
+        &mut self,
+        thread: u32,
+        now_ns: u64,
+        (who, encoder): (&mut dyn FnMut(u32) -> ThreadOwner, &mut RecordingEncoder),
+    ) -> Option<u32> {
+        let known = self.known.get(&thread).copied();
+        if let Some((seen, process)) = known
+            && now_ns.saturating_sub(seen) < FRESH_NS
+        {
+            return process;
+        }
+        let next = self.processes.len() as u32;
+        let mut number = |process: u32, name: String| {
+            *self.processes.entry(process).or_insert_with(|| {
+                encoder.add_process(name);
+                next
+            })
+        };
+        let process = match (who(thread), known) {
+            (ThreadOwner::Recorded(process, name), _) => Some(number(process, name)),
+            (ThreadOwner::Other, _) => None,
+            // It is what it was.
+            (ThreadOwner::Gone, Some((_, process))) => process,
+            (ThreadOwner::Gone, None) => self.takes_gone.then(|| number(thread, String::new())),
+        };
+        if self.known.len() >= THREADS_MAX {
+            self.known.clear();
+        }
+        self.known.insert(thread, (now_ns, process));
+        process
+    }
+}

@@ -1,0 +1,189 @@
+//! A file of workloads for `trial --workload` that asks for much the same as a trace: reads and
+//! writes apart, in each tenth of its time where the rate changes. Arrivals are random.
+
+use std::fmt::Write as _;
+
+use crate::profile::{LoadProfile, OpProfile, PeriodProfile};
+
+/// Lengths that a workload names, at most.
+const LENGTHS_MAX: usize = 12;
+/// Zones that a pattern has, at most.
+const ZONES_MAX: u64 = 20;
+/// Rates of tenths that differ by no more standard deviations than this are one.
+const SAME_DEVIATIONS: f64 = 4.0;
+
+/// The file, for a trace of that name; `None` where it neither reads nor writes, or has no length.
+#[must_use]
+pub fn workload_text(profile: &LoadProfile, extent: u64, name: &str) -> Option<String> {
+    if profile.span_ns == 0 || profile.ops.iter().all(|it| it.count == 0) {
+        return None;
+    }
+    let name = name.replace(units::is_obeyed, " ");
+    let mut text = format!(
+        "# Fitted to {name} by seekstone profile.\n# seekstone trial TARGET --workload THIS-FILE\n"
+    );
+    let extent = extent.checked_next_multiple_of(4096).unwrap_or(extent);
+    let ops = profile.ops.iter().zip(["reads", "writes"]).enumerate();
+    for (number, (op, word)) in ops.filter(|(_, (op, _))| op.count > 0) {
+        for phase in phases(profile, number) {
+            let seconds = phase.length_ns as f64 / 1e9;
+            let rate = (phase.count as f64 / seconds).round() as u64;
+            let start = format_seconds(phase.start_ns);
+            let tail = match phase.is_whole {
+                true => String::new(),
+                false => format!(" from {start}"),
+            };
+            let _ = write!(
+                text,
+                "\n[[workload]]\nname = \"{word}{tail}\"\nblock = \"{}\"\npattern = \"{}\"\n\
+                 rate = \"{}/s\"\n",
+                blocks(op),
+                pattern(op),
+                rate.max(1)
+            );
+            if number == 1 {
+                text.push_str("writes = \"100%\"\n");
+                let per_sync = profile.chains.writes_per_sync.mean();
+                if !profile.chains.writes_per_sync.is_empty() {
+                    let every = per_sync.round().max(1.0);
+                    let _ = writeln!(text, "flush-every = {every}");
+                }
+            }
+            if phase.start_ns > 0 {
+                let _ = writeln!(text, "start = \"{start}\"");
+            }
+            let length = format_seconds(phase.length_ns);
+            let _ = writeln!(text, "duration = \"{length}\"\nsize = \"{extent}\"");
+        }
+    }
+    Some(text)
+}
+
+fn format_seconds(nanos: u64) -> String {
+    format!("{}us", nanos / 1000)
+}
+
+/// A time of one rate.
+struct Phase {
+    start_ns: u64,
+    length_ns: u64,
+    count: u64,
+    /// Whether it is the whole trace.
+    is_whole: bool,
+}
+
+/// The whole trace where its tenths differ by no more than chance makes, else each tenth that has
+/// requests.
+fn phases(profile: &LoadProfile, op: usize) -> Vec<Phase> {
+    let all = profile.ops[op].count;
+    let whole = Phase {
+        start_ns: 0,
+        length_ns: profile.span_ns,
+        count: all,
+        is_whole: true,
+    };
+    let periods = profile.periods.len().max(1) as u64;
+    let mean = all as f64 / periods as f64;
+    let is_same = |it: &PeriodProfile| {
+        (it.ops[op] as f64 - mean).abs() <= SAME_DEVIATIONS * mean.max(1.0).sqrt()
+    };
+    if profile.periods.iter().all(is_same) {
+        return vec![whole];
+    }
+    let length = profile.span_ns / periods;
+    let phase = |(number, period): (usize, &PeriodProfile)| Phase {
+        start_ns: number as u64 * length,
+        length_ns: length,
+        count: period.ops[op],
+        is_whole: false,
+    };
+    let phases = profile.periods.iter().enumerate().map(phase);
+    phases.filter(|it| it.count > 0).collect()
+}
+
+/// Whole percents that add up to 100, one at least of each; the largest makes up for rounding.
+fn percents(counts: &[u64]) -> Vec<u64> {
+    let all = counts.iter().sum::<u64>().max(1) as f64;
+    let percent = |count: &u64| ((*count as f64 / all * 100.0).round() as u64).max(1);
+    let mut percents: Vec<u64> = counts.iter().map(percent).collect();
+    let sum: u64 = percents.iter().sum();
+    if let Some(largest) = percents.iter_mut().max() {
+        *largest = (*largest + 100).saturating_sub(sum).max(1);
+    }
+    percents
+}
+
+/// The most frequent lengths with their shares.
+fn blocks(op: &OpProfile) -> String {
+    let mut lengths: Vec<(u64, u64)> = op.lengths.iter().map(|(one, two)| (*one, *two)).collect();
+    lengths.sort_by_key(|it| (std::cmp::Reverse(it.1), it.0));
+    lengths.truncate(LENGTHS_MAX);
+    // Less than half a percent of them have any of the others.
+    let all: u64 = lengths.iter().map(|it| it.1).sum();
+    lengths.retain(|it| it.1 * 200 >= all);
+    if let [(length, _)] = lengths[..] {
+        return length.to_string();
+    }
+    let counts: Vec<u64> = lengths.iter().map(|it| it.1).collect();
+    let shares = lengths.iter().zip(percents(&counts));
+    let shares: Vec<String> = shares
+        .map(|(it, share)| format!("{}/{share}", it.0))
+        .collect();
+    shares.join(":")
+}
+
+/// Sequential, partly so, uniform, or in zones.
+fn pattern(op: &OpProfile) -> String {
+    let random = 100 - (op.sequential as f64 / op.count.max(1) as f64 * 100.0).round() as u64;
+    if random == 0 {
+        return "sequential".into();
+    }
+    if random < 99 {
+        return format!("random:{random}");
+    }
+    let zones = zones(op);
+    if zones.len() < 2 {
+        return "uniform".into();
+    }
+    let counts: Vec<u64> = zones.iter().map(|it| it.0).collect();
+    let shares = zones.iter().zip(percents(&counts));
+    let shares: Vec<String> = shares
+        .map(|(zone, share)| format!("{share}/{}", zone.1))
+        .collect();
+    format!("zoned:{}", shares.join(":"))
+}
+
+/// Requests and percents of the bytes, from the first byte on: each zone has a twentieth of the
+/// requests or more, or is as long as it can be. One where chance explains all differences.
+fn zones(op: &OpProfile) -> Vec<(u64, u64)> {
+    let mean = op.count as f64 / op.places.len().max(1) as f64;
+    let square = |it: &u64| (*it as f64 - mean).powi(2) / mean.max(1e-9);
+    let excess: f64 = op.places.iter().map(square).sum();
+    // Chi-square has this mean, and this variance; four deviations are no chance.
+    let free = op.places.len().saturating_sub(1) as f64;
+    if excess <= free + SAME_DEVIATIONS * (2.0 * free).sqrt() {
+        return vec![(op.count, 100)];
+    }
+    let least = op.count / ZONES_MAX;
+    let mut zones: Vec<(u64, u64)> = Vec::new();
+    for (number, &count) in op.places.iter().enumerate() {
+        let before = number.checked_sub(1).map(|it| op.places[it]);
+        let is_like = |other: u64| other.abs_diff(count) as f64 <= mean.max(1.0).sqrt() * 2.0;
+        match zones.last_mut() {
+            Some(zone) if zone.0 < least || before.is_some_and(is_like) => {
+                zone.0 += count;
+                zone.1 += 1;
+            }
+            _ => zones.push((count, 1)),
+        }
+    }
+    while zones.len() > ZONES_MAX as usize {
+        let Some((count, size)) = zones.pop() else {
+            break;
+        };
+        if let Some(last) = zones.last_mut() {
+            *last = (last.0 + count, last.1 + size);
+        }
+    }
+    zones
+}
