@@ -35,6 +35,7 @@ mod page;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod plot;
+mod profile;
 mod pts;
 mod section;
 mod setup;
@@ -79,6 +80,7 @@ pub use openmetrics::openmetrics;
 pub use parquet::{PARQUET_LEFT_OUT, parquet_figures};
 pub use plot::glyphs::{Glyph, GlyphPart, ascii};
 pub use plot::strip::ratios_of_run_svg;
+pub use profile::{profile_json, profile_sheet};
 pub use pts::pts_report;
 pub use setup::setup;
 pub use style::{Style, TONES};

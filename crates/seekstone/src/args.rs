@@ -21,9 +21,11 @@ mod kind;
 pub mod parse;
 mod ping;
 mod positioning;
+mod profile;
 mod profile_choice;
 mod rab;
 mod random;
+mod record;
 mod repeat;
 mod replay;
 mod run_choice;
@@ -81,9 +83,11 @@ use parse::{
 };
 pub use ping::PingArgs;
 pub use positioning::PositioningArgs;
+pub use profile::LoadProfileArgs;
 pub use profile_choice::{ProfileChoice, profile_choices};
 pub use rab::RabArgs;
 pub use random::{FilePart, RandomArgs};
+pub use record::RecordArgs;
 pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
 pub use replay::{DEPTH_FAST, ReplayArgs};
 pub use run_choice::RunChoice;
@@ -157,6 +161,10 @@ pub enum Command {
     Ping(PingArgs),
     /// Watch storage for days: slow times, and who caused them.
     Watch(Box<WatchArgs>),
+    /// Record the requests of a device or a process, to replay them.
+    Record(RecordArgs),
+    /// Profile a recorded load, and fit a workload to it.
+    Profile(LoadProfileArgs),
     /// Create a network link of known delay and rate.
     Wire(WireArgs),
     /// List, show, export, repeat and delete archived runs.

@@ -108,6 +108,8 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Whatif(args) => commands::what_if::what_if(args),
         Command::Ping(args) => commands::ping::ping(args),
         Command::Watch(args) => commands::watch::watch(args),
+        Command::Record(args) => commands::record::record(args),
+        Command::Profile(args) => commands::profile::profile(args),
         Command::Wire(args) => commands::wire::wire(args),
         Command::Runs(args) => commands::runs::runs(args),
         Command::Serve(args) => commands::serve::serve(args),

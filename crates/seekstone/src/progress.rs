@@ -23,6 +23,14 @@ const LEFT_MAX: Duration = Duration::from_secs(86_400);
 /// Columns of the bar.
 const BAR_COLUMNS: usize = 24;
 
+/// A line that is written anew each second, on a terminal.
+pub fn status_line() -> Option<ProgressBar> {
+    let style = ProgressStyle::with_template("{wide_msg}").ok()?;
+    std::io::stderr()
+        .is_terminal()
+        .then(|| ProgressBar::new_spinner().with_style(style))
+}
+
 /// Shows stages to whoever looks.
 pub struct Progress {
     form: ProgressForm,

@@ -90,6 +90,12 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             .and("--job", args.job.as_ref())
             .and_used([args.target.clone()]),
         Command::Whatif(args) => of_whatif(args),
+        Command::Profile(args) => CommandFiles::only("--json", args.json.as_ref(), &args.force)
+            .and("--output", args.output.as_ref())
+            .and("--iolog", args.iolog.as_ref())
+            .and("--blkparse", args.blkparse.as_ref())
+            .and_used([args.trace.clone()]),
+        Command::Record(args) => CommandFiles::only("--output", Some(&args.output), &args.force),
         Command::Devices(args) => match &args.command {
             DevicesCommand::Validate(args) => {
                 CommandFiles::only("--json", args.json.as_ref(), &args.force)

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use drivers::{ReadFileError, open_regular_file};
 use lab::bench::BenchError;
-use trace::{Chosen, Format, Recognised, TraceError, TraceReader, open, recognise};
+use trace::{
+    Chosen, Format, Recognised, RecordingReader, TraceError, TraceReader, open, recognise,
+};
 
 /// Bytes by which a format is recognised.
 const HEAD_BYTES: u64 = 4096;
@@ -83,6 +85,21 @@ impl TraceFile {
             true => reader,
             false => Box::new(Chosen::new(reader, self.devices.clone())),
         })
+    }
+
+    /// Names of the processes of a recording, by their numbers; empty ones where it has none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn process_names(&self) -> Result<Vec<String>, BenchError> {
+        let (Format::Recording, Some(path)) = (self.recognised.format, self.paths.first()) else {
+            return Ok(Vec::new());
+        };
+        let file = open_regular_file(path).map_err(|error| unreadable(path, &error))?;
+        let input = BufReader::with_capacity(BUFFER_BYTES, file);
+        let mut reader = RecordingReader::new(&path.display().to_string(), input);
+        while reader.next_io().map_err(|error| mistake(&error))?.is_some() {}
+        Ok(reader.processes().to_vec())
     }
 
     /// What it is called.

@@ -8,6 +8,7 @@ use crate::recorded;
 /// The options that `-h` shows of a command. A command that is not named shows all but [`RARE`].
 const SHOWN: &[(&str, &str)] = &[
     ("watch", "every for level exec listen json past"),
+    ("record", "for output names"),
     ("mail", "sessions sync overwrite repeat budget goal out"),
     (
         "objects",

@@ -28,7 +28,9 @@ const GROUPS: [(&str, &[&str], &[&str]); 6] = [
     (
         "Look",
         &["inspect", "runs", "devices", "classic"],
-        &["watch", "ping", "verify", "serve", "clean"],
+        &[
+            "watch", "ping", "record", "profile", "verify", "serve", "clean",
+        ],
     ),
     (
         "1990s",

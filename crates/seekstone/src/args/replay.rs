@@ -130,6 +130,11 @@ pub(super) const TRACE_FORMATS: Words<Format> = &[
         Format::Vscsi,
         "VMware vscsiStats: time (us), block, length, operation code of SCSI",
     ),
+    (
+        "recording",
+        Format::Recording,
+        "what `seekstone record` writes",
+    ),
 ];
 
 /// What to do with requests beyond the target's end.

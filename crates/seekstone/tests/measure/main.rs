@@ -19,6 +19,7 @@ mod lying_file;
 mod network;
 mod network_studies;
 mod random;
+mod record;
 mod replay;
 mod safety;
 mod several_models;

@@ -12,7 +12,7 @@ use host::counters::process_cpu_ns;
 use host::environment::unix_ms;
 use host::heartbeat::{ClockGap, Heartbeat};
 use host::interrupt::Interrupt;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use report::{watch_metrics, watch_status};
 use sys::MonotonicClock;
 use units::{Duration, Instant, TargetName, format_counted, format_duration_ns, printable};
@@ -25,6 +25,7 @@ use super::session::{WatchOutputs, WatchSession, WatchedTarget};
 use crate::args::WatchArgs;
 use crate::exit::Exit;
 use crate::output;
+use crate::progress::status_line;
 
 /// How often signals are looked for.
 const LOOK_EVERY: StdDuration = StdDuration::from_millis(100);
@@ -167,15 +168,6 @@ fn start(
         receiver,
         stop,
     })
-}
-
-/// A line that is written anew each second, on a terminal.
-fn status_line() -> Option<ProgressBar> {
-    use std::io::IsTerminal as _;
-    let style = ProgressStyle::with_template("{wide_msg}").ok()?;
-    std::io::stderr()
-        .is_terminal()
-        .then(|| ProgressBar::new_spinner().with_style(style))
 }
 
 /// What the thread that follows knows of time.
