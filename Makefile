@@ -70,8 +70,8 @@ SECONDS ?= 60
 fuzz:
 	fuzz/run $(SECONDS)
 
-# What docs/simulations.md and its pictures show, and the tables of docs/traps.md, docs/abilities.md
-# and docs/gate.md, written anew. Look at the difference.
+# What documents show under their commands in virtual time, their pictures, and the tables of
+# docs/traps.md, docs/abilities.md and docs/gate.md, written anew. Look at the difference.
 simulations:
 	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test interface simulations:: -- \
 		--include-ignored --test-threads=1

@@ -4,9 +4,9 @@
 //! `cargo xtask suite --scratch DIR` does so with their files there,
 //! `cargo xtask suite --slowest N` says which cost most;
 //! `cargo xtask bench` measures us beside fio, `cargo xtask bench build` the build;
-//! `cargo xtask tables` writes the tables of docs/devices.md anew, `cargo xtask schema` the
+//! `cargo xtask tables` writes docs/evidence/device-tables.md anew, `cargo xtask schema` the
 //! JSON Schema, `cargo xtask metrics` docs/metrics.md; `cargo xtask files-table`
-//! remeasures the table of docs/files.md.
+//! remeasures docs/evidence/file-systems.md.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;

@@ -1,4 +1,5 @@
-//! `cargo xtask tables`: writes what `seekstone devices validate` says into docs/devices.md.
+//! `cargo xtask tables`: writes what `seekstone devices validate` says into
+//! docs/evidence/device-tables.md.
 
 use std::fs;
 use std::process::Command;
@@ -7,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::source::root;
 
+const DOCUMENT: &str = "docs/evidence/device-tables.md";
 const BEGIN: &str = "<!-- tables: begin -->\n```text\n";
 const END: &str = "```\n<!-- tables: end -->\n";
 
@@ -22,12 +24,12 @@ pub fn tables() -> Result<()> {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
     }
     let tables = String::from_utf8(output.stdout).context("the tables are no text")?;
-    let path = root().join("docs/devices.md");
+    let path = root().join(DOCUMENT);
     let document = fs::read_to_string(&path)?;
     let parts = document
         .split_once(BEGIN)
         .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    let (before, after) = parts.context("docs/devices.md has lost the marks around its tables")?;
+    let (before, after) = parts.with_context(|| format!("{DOCUMENT} lacks the marks"))?;
     fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}"))?;
     Ok(())
 }

@@ -1,14 +1,33 @@
-//! docs/simulations.md and docs/teaching.md: what stands under their commands, and their pictures,
-//! are what they print. In virtual time that is the same on every machine.
+//! What the documents show under a command in virtual time, and their pictures, are what the
+//! command prints. That is the same on every machine.
 //!
-//! `make simulations` writes both anew.
+//! `make simulations` writes them anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{PROGRAM, Scratch, finish};
+use crate::support::{PROGRAM, Scratch, finish, side_by_side};
 
-/// What makes the tests write the document and the pictures.
+/// Pages whose `console` blocks are commands with what they print.
+const PAGES: [&str; 15] = [
+    "check-up.md",
+    "devices.md",
+    "diskrand.md",
+    "files-decus.md",
+    "fleet.md",
+    "forms.md",
+    "measurements.md",
+    "statistics.md",
+    "study.md",
+    "teaching-devices.md",
+    "teaching.md",
+    "tour.md",
+    "transactions.md",
+    "workloads.md",
+    EVIDENCE,
+];
+const EVIDENCE: &str = "evidence/simulations.md";
+/// What makes the tests write the documents and the pictures.
 const WRITE: &str = "SEEKSTONE_WRITE_SIMULATIONS";
 /// Blocks after this line take a minute where programs are not optimised.
 const LONG: &str = "<!-- long -->\n";
@@ -25,7 +44,7 @@ struct Picture {
 
 const CURVES: Picture = Picture {
     file: "seek-interference.svg",
-    document: "simulations.md",
+    document: EVIDENCE,
     commands: &[
         "seekstone rab sim:st3250a --workload transaction --budget 40h --seed 1 -q",
         "seekstone rab 'sim:st3250a?seek-interference=off' --workload transaction --budget 40h \
@@ -35,12 +54,12 @@ const CURVES: Picture = Picture {
 };
 const TAPE: Picture = Picture {
     file: "dlt2000-positioning.svg",
-    document: "simulations.md",
+    document: EVIDENCE,
     commands: &["seekstone positioning sim:dlt2000 --published --seed 1 -q --svg -"],
 };
 const CLIFF: Picture = Picture {
     file: "nvme-write-cliff.svg",
-    document: "simulations.md",
+    document: "teaching-devices.md",
     commands: &[
         "seekstone trial 'sim:nvme?cleaning=fifo' --writes 100% --clients 64 --duration 120s \
          --interval 500ms --seed 1 -q",
@@ -71,7 +90,7 @@ const TAUGHT: [Picture; 4] = [
     },
     Picture {
         file: "disk-and-flash.svg",
-        document: "teaching.md",
+        document: "teaching-devices.md",
         commands: &[
             "seekstone curve sim:fireball --level 50ms --seed 1 -q",
             "seekstone curve sim:nvme --level 100us --level 200us --seed 1 -q",
@@ -80,7 +99,7 @@ const TAUGHT: [Picture; 4] = [
     },
     Picture {
         file: "rebuild.svg",
-        document: "teaching.md",
+        document: "teaching-devices.md",
         commands: &[
             "seekstone trial 'sim:raid5-rz28?mode=rebuild' --rate 60/s --duration 90m \
              --interval 5m --seed 1 -q",
@@ -196,19 +215,14 @@ fn check_picture(picture: &Picture) {
 }
 
 #[test]
-fn what_is_taught_is_what_the_commands_print() {
-    check_document("teaching.md", false);
-}
-
-#[test]
-fn the_document_says_what_the_commands_print() {
-    check_document("simulations.md", false);
+fn the_pages_show_what_their_commands_print() {
+    side_by_side(&PAGES, |page| check_document(page, false));
 }
 
 #[test]
 #[ignore = "takes a minute where programs are not optimised: part of the nightly tests"]
-fn the_document_says_what_the_long_commands_print() {
-    check_document("simulations.md", true);
+fn the_pages_show_what_their_long_commands_print() {
+    side_by_side(&PAGES, |page| check_document(page, true));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `seekstone devices validate`: the documents' tables, and what docs/devices.md says of them.
+//! `seekstone devices validate`: the documents' tables, and what docs/evidence/device-tables.md
+//! says of them.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +19,7 @@ fn every_judged_row_keeps_its_bar_and_the_document_shows_them() {
     let scratch = Scratch::new();
     let args = ["devices", "validate", "--quiet", "--json", "found.json"];
     let ended = scratch.check(&args, 0, "known to miss theirs, 0 outside");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/devices.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence/device-tables.md");
     let document = fs::read_to_string(path).expect("the document");
     let tables = document.split_once(BEGIN).expect("the beginning").1;
     let tables = tables.split_once(END).expect("the end").0;

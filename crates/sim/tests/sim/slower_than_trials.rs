@@ -110,7 +110,8 @@ fn stalls(
     }
 }
 
-/// Shares of default trials that held the truth or named what happened, in docs/evidence/coverage.md.
+/// Shares of default trials that held the truth or named what happened, in
+/// docs/evidence/coverage.md.
 const RECORDED: [f64; 13] = [
     0.20, 0.17, 0.93, 0.53, 0.40, 0.37, 0.20, 0.73, 0.23, 0.43, 0.23, 0.30, 0.80,
 ];

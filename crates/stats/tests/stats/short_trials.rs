@@ -18,8 +18,8 @@ const SLOTS: u64 = 400;
 const NOISE: f64 = 2.33;
 
 /// What `settled` trials may come to of which a share of `found` covered when they were measured
-/// with 1000 replications (docs/evidence/coverage.md): at most the claim where that is met, less its
-/// noise.
+/// with 1000 replications (docs/evidence/coverage.md): at most the claim where that is met, less
+/// its noise.
 fn band(found: f64, settled: usize) -> RangeInclusive<f64> {
     let found: f64 = found.min(0.95);
     let noise = (found * (1.0 - found) / settled as f64).sqrt();
