@@ -1,6 +1,8 @@
 //! What users read is in the words of storage engineers: phrases that nobody in the field would say
 //! stand in no message, help text or document.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context as _, Result};
 
 use crate::source::{Source, root};
@@ -94,26 +96,41 @@ pub fn words(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
             }
         }
     }
-    let documents = root().join("docs");
-    let entries = std::fs::read_dir(&documents).context("reading docs")?;
-    let mut paths = vec![root().join("README.md")];
-    for entry in entries {
-        paths.push(entry?.path());
-    }
-    paths.retain(|path| path.extension().is_some_and(|it| it == "md"));
-    paths.sort();
-    for path in paths {
+    for path in pages()? {
         let text = std::fs::read_to_string(&path)?;
-        let name = path
-            .strip_prefix(root())
-            .unwrap_or(&path)
-            .display()
-            .to_string();
+        let name = path.strip_prefix(root()).unwrap_or(&path).display();
+        let name = name.to_string();
         for (line, text) in (1_usize..).zip(text.lines()) {
             judge(&name, line, &unquoted(text), faults);
         }
+        links(&path, &text, faults);
     }
     Ok(())
+}
+
+/// README.md and the documents for users.
+fn pages() -> Result<Vec<PathBuf>> {
+    let mut paths = vec![root().join("README.md")];
+    for folder in ["docs", "docs/reference", "docs/evidence"] {
+        for entry in std::fs::read_dir(root().join(folder)).context(folder)? {
+            paths.push(entry?.path());
+        }
+    }
+    paths.retain(|path| path.extension().is_some_and(|it| it == "md"));
+    paths.sort();
+    Ok(paths)
+}
+
+/// Name the links of a page that lead to no file.
+fn links(page: &Path, text: &str, faults: &mut Vec<String>) {
+    let folder = page.parent().unwrap_or(page);
+    let targets = text.split("](").skip(1);
+    for target in targets.filter_map(|rest| rest.split([')', '#']).next()) {
+        if !target.contains("://") && !folder.join(target).exists() {
+            let page = page.strip_prefix(root()).unwrap_or(page).display();
+            faults.push(format!("{page} links to {target}, which does not exist"));
+        }
+    }
 }
 
 /// Name the phrases in a text, however their first letters are written.
