@@ -9,20 +9,25 @@ use std::path::{Path, PathBuf};
 use crate::support::{PROGRAM, Scratch, finish, side_by_side};
 
 /// Pages whose `console` blocks are commands with what they print.
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 20] = [
     "check-up.md",
+    "compare.md",
     "devices.md",
-    "diskrand.md",
     "files-decus.md",
     "fleet.md",
     "forms.md",
     "measurements.md",
+    "random.md",
+    "rt11.md",
+    "several-targets.md",
     "statistics.md",
     "study.md",
     "teaching-devices.md",
     "teaching.md",
     "tour.md",
     "transactions.md",
+    "transfer.md",
+    "whatif.md",
     "workloads.md",
     EVIDENCE,
 ];
