@@ -64,7 +64,7 @@ fn reasons(run: &Run) -> impl Iterator<Item = String> {
     let rows = match measurements.is_empty() && run.curve().is_none() {
         // The first table has the rows of the screen.
         true => of_counts(counts(run, first(&run.tables()))),
-        false => rows(measurements),
+        false => rows(run, measurements),
     };
     let curve = run
         .curve()
@@ -107,12 +107,18 @@ fn counted(rows: &[Trust]) -> [(Trust, usize); 3] {
 }
 
 /// How many rows are reliable.
-fn rows(measurements: &[Measurement]) -> Option<String> {
+fn rows(run: &Run, measurements: &[Measurement]) -> Option<String> {
     if let [one] = measurements {
+        let is_usable = Trust::of(&one.verdict, &[]).is_usable();
+        // An answer may quote none of its latencies, as that of a replay.
+        let quotes_others = || matches!(&run.verdict, Some(it) if it.trust == Trust::Reliable);
         return Some(match one.is_all_failed() {
             true => "every operation failed".to_owned(),
-            false if Trust::of(&one.verdict, &[]).is_usable() && !one.has_interval() => {
+            false if is_usable && !one.has_interval() => {
                 format!("{}, without a usable interval", one.verdict)
+            }
+            false if !is_usable && quotes_others() => {
+                format!("but for its latencies: {}", one.verdict)
             }
             false => one.verdict.to_string(),
         });
