@@ -4,8 +4,8 @@
 //! content that a file is ours, [`identity`] that a name still stands for a file that this process
 //! made, [`beneath`] opens nothing outside of a directory, [`removal`] removes nothing else,
 //! [`new_file`] lets files come into being whole without going over others, [`regular_file`]
-//! reads what a user named without waiting for anybody, [`kept`] marks what a run leaves to its user
-//! on purpose, and [`strangers`] knows what others may have put in our way.
+//! reads what a user named without waiting for anybody, [`kept`] marks what a run leaves to its
+//! user on purpose, and [`strangers`] knows what others may have put in our way.
 
 pub(crate) mod beneath;
 pub(crate) mod identity;

@@ -6,6 +6,7 @@
 //! marker file with a lock tells a live owner from a dead one, and carries the seal of the run.
 
 mod joined;
+mod keeping;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,9 +23,8 @@ use rustix::io::Errno;
 
 use crate::guard::beneath::open_beneath;
 use crate::guard::identity::{self, FileLinks, Identity};
-use crate::guard::kept::mark_kept;
 use crate::guard::new_file::NewFile;
-use crate::guard::removal::{Removal, move_without_replacing, remove_proven};
+use crate::guard::removal::{Removal, remove_proven};
 use crate::guard::seal::{Seal, random};
 use crate::on_demand::{FileSource, OpenFilePool};
 use crate::target::{AccessMode, Caching, Target, TargetFileType};
@@ -250,34 +250,6 @@ impl WorkDirectory {
                 Err(TargetError::LeftBehind { path, why })
             }
         }
-    }
-
-    /// Whether this run created the file `name`, and still has it.
-    #[must_use]
-    pub fn has_made(&self, name: &str) -> bool {
-        self.state().created.contains_key(name)
-    }
-
-    /// Leave the file `name`, which this run created, to the user, as `own` beside this directory,
-    /// where nothing has that name. Whether a later run can tell that it is ours.
-    ///
-    /// # Errors
-    /// When it was not created here, something has that name, or the system refuses: it stays here.
-    pub fn keep(&self, name: &str, own: &OsStr) -> Result<bool, TargetError> {
-        let path = self.path.with_file_name(own);
-        let in_context = |error| TargetError::io("create", &path, error);
-        let mut state = self.state();
-        let Some(made) = state.created.get(name) else {
-            return Err(in_context(Errno::NOENT.into()));
-        };
-        let file = self.open_at(name, OFlags::RDWR);
-        let file = file.map_err(|error| in_context(error.into()))?;
-        identity::require(&file, made).map_err(in_context)?;
-        let is_marked = mark_kept(&file).is_ok();
-        move_without_replacing((&self.directory, name), (&self.parent, own))
-            .map_err(|error| in_context(error.into()))?;
-        state.created.remove(name);
-        Ok(is_marked)
     }
 
     /// Remove our files and the directory; a second call does nothing.

@@ -430,8 +430,7 @@ impl StorageLaboratory {
 }
 
 impl StorageLaboratory {
-    /// Warn of what the driver or the clocks may have added; `clocks` is by how many nanoseconds
-    /// they disagree after that time.
+    /// Warn of what the driver or the clocks added, which are `clocks` nanoseconds apart by then.
     fn judge_ourselves(
         &mut self,
         measurement: &mut Measurement,

@@ -1,8 +1,9 @@
 //! The mark of a file that a run left to its user on purpose: a later run may write it again, as
 //! long as nobody else has.
 //!
-//! An extended attribute names the file, its length, and when it was written last. A copy is another
-//! file, and what somebody else has written has another time: the mark of either proves nothing.
+//! An extended attribute names the file, its length, and when it was written last. A copy is
+//! another file, and what somebody else has written has another time: the mark of either proves
+//! nothing.
 
 use std::fs::File;
 use std::io;

@@ -9,6 +9,9 @@ use super::{
     batch_class, depth_class, percentile,
 };
 
+/// What fio has behind the rate of writes.
+const NO_ZONES: &str = concat!(';', " 0 zone resets");
+
 /// The report of these jobs; `by` is the process that ran them, and when, in words.
 #[must_use]
 pub fn normal(jobs: &[JobReport], by: (u32, &str), disks: &[DiskUse]) -> String {
@@ -162,11 +165,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
         binary(moved.bytes as f64, ""),
         moved.milliseconds(),
         // fio says so of every device, zoned or not.
-        if name == "write" {
-            "; 0 zone resets"
-        } else {
-            ""
-        }
+        if name == "write" { NO_ZONES } else { "" }
     );
     let of = job.percentiles_of;
     let times = [

@@ -121,3 +121,26 @@ fn is_whole(job: &Job, region: &Region, asked: &JobBytes) -> bool {
         && asked.last.unwrap_or(asked.bytes) == asked.bytes
         && !job.size.is_some_and(is_more)
 }
+
+/// Where the region of a copy of a job begins, in a file of `whole` bytes.
+pub(super) fn begin_of(job: &Job, copy: u32, (whole, block): (u64, u64)) -> u64 {
+    let step = job.offset_increment.of(whole).saturating_mul(copy.into());
+    let begin = job.offset.of(whole).saturating_add(step);
+    let is_share = |amount| matches!(amount, Amount::Percent(1..));
+    // As in fio, a share begins at the next whole block.
+    match is_share(job.offset) || is_share(job.offset_increment) {
+        true => begin.checked_next_multiple_of(block).unwrap_or(begin),
+        false => begin,
+    }
+}
+
+/// fio does nothing of a size that holds no block.
+pub(super) fn check_size(job: &Job, block: u64) -> Result<(), PlanError> {
+    match job.size {
+        Some(Amount::Bytes(size)) if (1..block).contains(&size) => refused(
+            job,
+            format!("size={size} is less than a block of {block}: give size={block}"),
+        ),
+        _ => Ok(()),
+    }
+}

@@ -315,8 +315,8 @@ fn refuse_misaligned(jobs: &[Job], plan: &FioPlan) -> Result<(), PlanError> {
                 return refused(
                     &jobs[*number],
                     format!(
-                        "{shown} takes direct I/O of multiples of {unit} bytes, and not of {bytes}: \
-                         give such a bs, size and offset, or leave direct=1 out"
+                        "{shown} takes direct I/O of multiples of {unit} bytes, and not of \
+                         {bytes}: give such a bs, size and offset, or leave direct=1 out"
                     ),
                 );
             }

@@ -8,7 +8,7 @@ use fio::{Amount, BlockSizes, EngineKind, Job, JobFilePosition, SteadyState};
 use units::{Duration, TargetName};
 use workload::{Content, JobSpec, Region, StridedZones, TargetId, Trims};
 
-use super::amount::{JobBytes, JobEnd, end_of};
+use super::amount::{JobBytes, JobEnd, begin_of, check_size, end_of};
 use super::file_calls::{CallPlanner, CalledFiles};
 use super::file_names::{paths, shares_files, size_between};
 use super::job_values::{
@@ -419,18 +419,7 @@ impl Planner<'_> {
         let number = self.file(path);
         let exists = self.plan.files[number].exists;
         self.check_made(job, number)?;
-        let is_share = [job.offset, job.offset_increment]
-            .iter()
-            .any(|it| matches!(it, Amount::Percent(1..)));
-        let shift = |whole| {
-            let step = job.offset_increment.of(whole).saturating_mul(copy.into());
-            let begin = job.offset.of(whole).saturating_add(step);
-            // As in fio, a share begins at the next whole block.
-            match is_share {
-                true => begin.checked_next_multiple_of(block).unwrap_or(begin),
-                false => begin,
-            }
-        };
+        let shift = |whole| begin_of(job, copy, (whole, block));
         let each = job.files.each.map(|sizes| size_between(sizes, path, block));
         let (begin, len) = match (job.size, each, exists) {
             (size, Some(each), _) => {
@@ -606,16 +595,5 @@ fn block_of(job: &Job, (reads, writes): (bool, bool)) -> u64 {
         (true, true) => of(0).min(of(1)),
         (_, true) => of(second_of(job)),
         _ => of(0),
-    }
-}
-
-/// fio does nothing of a size that holds no block.
-fn check_size(job: &Job, block: u64) -> Result<(), PlanError> {
-    match job.size {
-        Some(Amount::Bytes(size)) if (1..block).contains(&size) => refused(
-            job,
-            format!("size={size} is less than a block of {block}: give size={block}"),
-        ),
-        _ => Ok(()),
     }
 }

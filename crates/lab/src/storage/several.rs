@@ -166,8 +166,8 @@ impl StorageLaboratory {
         })
     }
 
-    /// Make room for as many small files in a directory of ours below `parent`, which requests create
-    /// and remove. They are numbered behind the targets, two for each file.
+    /// Make room for as many small files in a directory of ours below `parent`, which requests
+    /// create and remove. They are numbered behind the targets, two for each file.
     ///
     /// # Errors
     /// When there is no room for `bytes` of them and `reserve`, or the directory cannot be made.

@@ -194,7 +194,8 @@ fn not_applied(jobs: &[Job]) -> Vec<String> {
         let given = given.find(|it| ["prio", "prioclass"].contains(&it.option.name))?;
         let (name, option) = (&job.name, given.option.name);
         Some(format!(
-            "warning: [{name}] {option} is not applied. Start the program with ionice, or use cmdprio"
+            "warning: [{name}] {option} is not applied. Start the program with ionice, or use \
+             cmdprio"
         ))
     };
     jobs.iter().filter_map(line).collect()

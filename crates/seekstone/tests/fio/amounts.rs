@@ -32,7 +32,7 @@ const JOBS: [&str; 36] = [
     "--rw=read --bs=3000 --size=1m --loops=2",
     "--rw=read --bs=4k --size=1m --offset=50%",
     "--rw=randread --bs=12k --size=1m --offset=33% --filesize=1m",
-    "--rw=read --bs=4k --size=1m --filesize=1m --numjobs=3 --offset_increment=13%",
+    "--rw=read --bs=4k --size=1m --filesize=1m --numjobs=2 --offset_increment=13%",
     "--rw=read:4k --bs=4k --size=1m",
     "--rw=read:4k --bs=4k --size=1m --io_size=2m",
     "--rw=read:4k --bs=4k --size=1050624",

@@ -92,7 +92,9 @@ fn calls_of_jobs_follow_each_other() {
     let check = |jobs: &str, said: &str| {
         fs::write(scratch.path("jobs.fio"), format!("{head}{jobs}")).expect("a job file");
         scratch.check(&["fio", "--no-save", "--quiet", "jobs.fio"], 2, said);
-        scratch.check(&["fio", "--check", "jobs.fio"], 2, said);
+        let checked = finish(scratch.seekstone(["fio", "--check", "jobs.fio"]));
+        assert_eq!(checked.code, Some(2), "{checked:?}");
+        assert!(checked.stdout.contains(said), "{checked:?}");
     };
     let (make, remove) = ("ioengine=filecreate\n", "ioengine=filedelete\n");
     check(

@@ -1,5 +1,5 @@
-//! `--keep-files`: what a job makes stays, under fio's names, and a later run takes it up as long as
-//! nobody else has written it.
+//! `--keep-files`: what a job makes stays, under fio's names, and a later run takes it up as long
+//! as nobody else has written it.
 
 use std::fs;
 use std::io::Write as _;

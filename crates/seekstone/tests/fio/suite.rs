@@ -14,7 +14,8 @@ use crate::support::{self, Scratch};
 const FAILS_HERE: [(&str, &str); 6] = [
     (
         "job 3",
-        "its second step reads what the first left: here a run removes the files that it made",
+        "it is to fail where blocks are verified in another size than they were written in: here \
+         each sector has its own header",
     ),
     (
         "job 9",
@@ -51,13 +52,13 @@ const QUICK: [u32; 9] = [1, 5, 7, 15, 16, 19, 20, 21, 25];
 /// All job tests of fio 3.33; it needs four processors for number 9.
 const ALL: std::ops::RangeInclusive<u32> = 1..=26;
 
-/// Seekstone as fio. A busy machine makes figures invalid, which ends with code 3; fio has no such
-/// verdict, and its tests do not look at figures that time alone decides.
+/// Seekstone as fio. A busy machine makes figures invalid, which standard error says; fio has no
+/// such verdict, and its tests do not look at figures that time alone decides.
 const AS_FIO: &str = r#"#!/bin/sh
 said=$(mktemp)
-PROGRAM fio --no-save --reserve 1GiB "$@" 2>"$said"
+PROGRAM fio --no-save --reserve 1GiB --keep-files "$@" 2>"$said"
 code=$?
-if [ $code = 3 ] && ! grep -qv '^invalid: ' "$said"; then code=0; else cat "$said" >&2; fi
+grep -v '^invalid: ' "$said" >&2
 rm "$said"
 exit $code
 "#;
