@@ -319,8 +319,12 @@ impl Target {
         }
     }
 
-    /// The same for every descriptor of one file or device.
-    pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
+    /// The numbers of its file system and of itself: the same for every descriptor of one file or
+    /// device.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
         if let TargetFile::OnDemand(file) = &self.file {
             return Ok(file.identity().numbers());
         }

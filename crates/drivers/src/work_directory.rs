@@ -8,8 +8,9 @@
 mod joined;
 mod keeping;
 mod names;
+mod small_identities;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
@@ -50,6 +51,8 @@ const EMPTY_TRY: Duration = Duration::from_millis(10);
 const MARKER_MODE: u32 = 0o600;
 /// The name that the markers of earlier versions had until they were locked.
 pub(crate) const MARKER_DRAFT: &str = "owner.new";
+
+use small_identities::SmallIdentities;
 
 pub(crate) use names::{
     directory_name, is_directory_name, is_given_name, is_plain_name, shape_of, small_file_name,
@@ -372,45 +375,6 @@ impl WorkDirectoryState {
         }
         self.shapes.insert(shape);
         Ok(())
-    }
-}
-
-/// The identities of small files, by number. Spread over so many locks that workers hardly ever
-/// meet at one.
-#[derive(Debug)]
-struct SmallIdentities {
-    shards: [Mutex<HashMap<u32, Identity>>; 64],
-}
-
-impl Default for SmallIdentities {
-    fn default() -> Self {
-        let shards = std::array::from_fn(|_| Mutex::default());
-        Self { shards }
-    }
-}
-
-impl SmallIdentities {
-    fn shard(&self, number: u32) -> MutexGuard<'_, HashMap<u32, Identity>> {
-        let shard = &self.shards[number as usize % self.shards.len()];
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn get(&self, number: u32) -> Option<Identity> {
-        self.shard(number).get(&number).copied()
-    }
-
-    fn set(&self, number: u32, identity: Identity) {
-        self.shard(number).insert(number, identity);
-    }
-
-    fn forget(&self, number: u32) {
-        self.shard(number).remove(&number);
-    }
-
-    /// `ESTALE` when the name does not stand for the file that was made any more.
-    fn require(&self, number: u32, directory: &OwnedFd, name: &str) -> Result<(), Errno> {
-        let made = self.get(number).ok_or(Errno::NOENT)?;
-        require_name(directory, name, &made)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Connections that hold a slot and have asked for nothing yet: they give way as soon as others wait
-//! outside, so that nobody keeps a page from its reader by opening connections.
+//! Connections that hold a slot and have asked for nothing yet. They give way as soon as others
+//! wait outside, so that nobody keeps a page from its reader by opening connections.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -72,7 +72,7 @@ fn those_who_never_finish_a_request_lose_their_slot() {
     server.stop();
 }
 
-/// For as long as 1,142 connections held half a request each, the next one waited for over a minute.
+/// While 1,142 connections held half a request each, the next one waited for over a minute.
 #[test]
 fn those_who_have_asked_for_nothing_give_way_to_those_who_ask() {
     let (server, at) = started(LONG, LONG);

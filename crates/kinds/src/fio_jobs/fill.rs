@@ -57,7 +57,7 @@ pub(super) fn fill(plan: &FioPlan) -> JobPhase {
 /// Workloads that write regions. Those that are alike but for their files are dealt to as many as
 /// work at once: there may be thousands.
 fn dealt(regions: Vec<(Region, Content)>) -> Vec<JobSpec> {
-    let mut alike: BTreeMap<(u64, u64), Vec<(Content, Vec<Region>)>> = BTreeMap::new();
+    let mut alike: BTreeMap<_, Vec<(Content, Vec<Region>)>> = BTreeMap::new();
     for (region, content) in regions {
         let of_size = alike.entry((region.len, region.block)).or_default();
         match of_size.iter_mut().find(|it| it.0 == content) {

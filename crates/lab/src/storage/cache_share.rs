@@ -1,9 +1,9 @@
 //! What part of a trial the page cache answered.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use drivers::Target;
+use drivers::{Target, TargetFileType};
 use procedure::Trial;
 use results::environment::BackgroundIo;
 use results::{Access, Measurement, SystemSeries, Warning, WarningCode};
@@ -42,8 +42,17 @@ impl StorageLaboratory {
         if let TargetLocation::Directory { directory, .. } = &self.place {
             return FetchAccount::of(directory.path());
         }
-        let paths: BTreeSet<&Path> = self.table.targets().iter().map(Target::path).collect();
-        let accounts = paths.into_iter().map(FetchAccount::of);
+        // Files of one directory and file system have one account, and there may be thousands.
+        let place = |target: &Target| {
+            let (file_system, number) = target.identity().unwrap_or_default();
+            match target.kind() {
+                TargetFileType::File => (target.path().parent().map(Path::to_owned), file_system),
+                TargetFileType::Device => (None, number),
+            }
+        };
+        let targets = self.table.targets().iter();
+        let places: BTreeMap<_, &Path> = targets.map(|it| (place(it), it.path())).collect();
+        let accounts = places.into_values().map(FetchAccount::of);
         let all = accounts.reduce(FetchAccount::and);
         all.unwrap_or(FetchAccount::Nobody(Uncounted::OutOfSight))
     }

@@ -267,7 +267,7 @@ impl StorageLaboratory {
         }
         if trial.preparation == Preparation::DropCache {
             for target in self.table.targets() {
-                let dropped = target.descriptor().and_then(|file| drop_cached(&*file));
+                let dropped = target.descriptor().and_then(|file| drop_cached(&file));
                 dropped.map_err(|error| {
                     TargetError::io("prepare the page cache of", target.path(), error)
                 })?;
