@@ -33,11 +33,13 @@ const OUTPUTS: [(&str, &str); 12] = [
     ("output", "runs export latest"),
     (
         "output",
-        "fio --name=a --filename=sim:mm1?mean=100us&size=64MiB --size=1M --number_ios=200 --rw=randread",
+        "fio --name=a --filename=sim:mm1?mean=100us&size=64MiB --size=1M --rw=randread \
+         --number_ios=200",
     ),
     (
         "write_lat_log",
-        "fio --name=a --filename=sim:mm1?mean=100us&size=64MiB --size=1M --number_ios=9000 --rw=randread",
+        "fio --name=a --filename=sim:mm1?mean=100us&size=64MiB --size=1M --rw=randread \
+         --number_ios=9000",
     ),
 ];
 
