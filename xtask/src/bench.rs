@@ -17,12 +17,12 @@ use serde_json::Value;
 use crate::source::root;
 
 /// What to run and how long.
-struct BenchPlan {
-    rounds: usize,
-    seconds: f64,
-    file_mib: u64,
-    seekstone: PathBuf,
-    folder: PathBuf,
+pub struct BenchPlan {
+    pub rounds: usize,
+    pub seconds: f64,
+    pub file_mib: u64,
+    pub seekstone: PathBuf,
+    pub folder: PathBuf,
 }
 
 /// One figure of one tool.
@@ -91,7 +91,7 @@ pub fn bench(options: &[&str]) -> Result<()> {
 }
 
 impl BenchPlan {
-    fn parse(options: &[&str]) -> Result<Self> {
+    pub fn parse(options: &[&str]) -> Result<Self> {
         let mut plan = Self {
             rounds: 5,
             seconds: 4.0,
@@ -303,13 +303,13 @@ impl BenchPlan {
 }
 
 /// Two files of incompressible data, removed at the end.
-struct BenchDirectory {
+pub struct BenchDirectory {
     disk: PathBuf,
-    memory: PathBuf,
+    pub memory: PathBuf,
 }
 
 impl BenchDirectory {
-    fn new(plan: &BenchPlan) -> Result<Self> {
+    pub fn new(plan: &BenchPlan) -> Result<Self> {
         let name = format!("seekstone-bench-{}", std::process::id());
         let scratch = Self {
             disk: plan.folder.join(&name),
@@ -352,13 +352,13 @@ fn nanos(clock: ClockId) -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-fn number(value: &Value) -> Result<f64> {
+pub fn number(value: &Value) -> Result<f64> {
     value
         .as_f64()
         .with_context(|| format!("a number was expected, not {value}"))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

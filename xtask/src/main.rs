@@ -3,7 +3,8 @@
 //! `cargo xtask tidy` checks what no compiler does; `cargo xtask suite` runs all tests,
 //! `cargo xtask suite --scratch DIR` does so with their files there,
 //! `cargo xtask suite --slowest N` says which cost most;
-//! `cargo xtask bench` measures us beside fio, `cargo xtask bench build` the build;
+//! `cargo xtask bench` measures us beside fio, `cargo xtask bench build` the build,
+//! `cargo xtask bench web` what those who look at a run cost it;
 //! `cargo xtask tables` writes docs/evidence/device-tables.md anew, `cargo xtask schema` the
 //! JSON Schema, `cargo xtask metrics` docs/metrics.md; `cargo xtask files-table`
 //! remeasures docs/evidence/file-systems.md.
@@ -11,6 +12,7 @@
 
 mod bench;
 mod bench_build;
+mod bench_web;
 mod files_table;
 mod house_words;
 mod layers;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         ["metrics"] => metrics::metrics(),
         ["package", options @ ..] => package::package(options),
         ["bench", "build"] => bench_build::bench_build(),
+        ["bench", "web", options @ ..] => bench_web::bench_web(options),
         ["bench", options @ ..] => bench::bench(options),
         ["files-table", options @ ..] => files_table::files_table(options),
         _ => {
@@ -53,7 +56,7 @@ fn main() -> ExitCode {
                 "usage: cargo xtask tidy | cargo xtask suite [--scratch DIR | --slowest N] | \
                  cargo xtask tables | cargo xtask schema | cargo xtask metrics | \
                  cargo xtask bench [--tiny] [--rounds N] | \
-                 cargo xtask bench build | \
+                 cargo xtask bench build | cargo xtask bench web [--tiny] [--rounds N] | \
                  cargo xtask files-table [--budget TIME] [--program PATH] | \
                  cargo xtask package [--binary PATH] [--target TRIPLE] [--out DIRECTORY]"
             );
