@@ -83,8 +83,8 @@ fn arrivals(summary: &TraceSummary) -> String {
     if summary.gaps.is_empty() || summary.span_ns == 0 {
         return String::new();
     }
-    let bytes: u64 = summary.ops[..2].iter().map(|it| it.bytes).sum();
-    let rate = bytes as f64 * 1e9 / summary.span_ns as f64;
+    let bytes: f64 = summary.ops[..2].iter().map(|it| it.bytes as f64).sum();
+    let rate = bytes * 1e9 / summary.span_ns as f64;
     format!(
         "{}. Gaps vary by {:.2} of their mean of {} (even: 0, random: 1, more: bursts)",
         format_rate(rate),

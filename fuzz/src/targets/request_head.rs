@@ -16,7 +16,9 @@ pub fn read(bytes: &[u8]) {
         }
         let host = String::from_utf8_lossy(host).to_lowercase();
         let name = host.strip_suffix(&format!(":{port}")).unwrap_or(&host);
-        let numbered = name.trim_matches(['[', ']']).parse::<IpAddr>();
+        let bare = name.trim_matches(['[', ']']).parse::<IpAddr>();
+        // A port may have zeroes in front.
+        let numbered = host.parse::<SocketAddr>().map(|it| it.ip()).or(bare);
         assert!(
             name == "localhost" || numbered.is_ok_and(|it| it.is_loopback()),
             "{host}"
