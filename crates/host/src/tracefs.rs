@@ -28,8 +28,13 @@ const PAGES_MAX: usize = 4096;
 /// Bytes of the description of a page, at most.
 const PAGE_TEXT_MAX: usize = 64 << 10;
 /// Removes the instance when this program has ended; its files close a moment after the pipe.
-const REMOVER: &str = "read -r _; for _ in 1 2 3 4 5 6 7 8; do rmdir -- \"$1\" 2>/dev/null && \
-                       exit; [ -d \"$1\" ] || exit; sleep 0.25; done";
+const REMOVER: &str = "read -r _
+for _ in 1 2 3 4 5 6 7 8
+do
+  rmdir -- \"$1\" 2>/dev/null && exit
+  [ -d \"$1\" ] || exit
+  sleep 0.25
+done";
 
 /// Why block events cannot be traced.
 #[derive(Debug, thiserror::Error)]
@@ -113,8 +118,8 @@ impl TraceInstance {
         fs::read_to_string(self.root.join(format!("events/block/{event}/format"))).ok()
     }
 
-    /// Trace block events at devices of these numbers; at all where there is none. Returns when that
-    /// began.
+    /// Trace block events at devices of these numbers; at all where there is none. Returns when
+    /// that began.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -150,8 +155,8 @@ impl TraceInstance {
         Ok(())
     }
 
-    /// Hand out the pages of what happened so far, one processor after the other. Returns the time up
-    /// to which nothing is missing.
+    /// Hand out the pages of what happened so far, one processor after the other. Returns the time
+    /// up to which nothing is missing.
     ///
     /// # Errors
     /// When the trace cannot be read.

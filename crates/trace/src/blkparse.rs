@@ -1,5 +1,5 @@
-//! Writes a trace as the text that blkparse prints by default: a line `D` where a request is issued,
-//! and one `C` where it completes, if the trace says when.
+//! Writes a trace as the text that blkparse prints by default: a line `D` where a request is
+//! issued, and one `C` where it completes, if the trace says when.
 //!
 //! Fields: major,minor, CPU, sequence, seconds, process, action, letters, sector + sectors, name.
 //! Source: blkparse(1), "default output". CPU is 0, as recordings do not keep it.

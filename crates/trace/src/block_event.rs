@@ -2,8 +2,8 @@
 //! describes them in text.
 //!
 //! Sources: the files `events/header_page`, `events/header_event` and `events/block/*/format` of
-//! tracefs, `include/linux/ring_buffer.h`, and `blk_fill_rwbs` for the letters of a request. Numbers
-//! stand in the order of the machine that wrote them, which is this one.
+//! tracefs, `include/linux/ring_buffer.h`, and `blk_fill_rwbs` for the letters of a request.
+//! Numbers stand in the order of the machine that wrote them, which is this one.
 
 use crate::record::TraceOp;
 

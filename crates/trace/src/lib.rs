@@ -38,7 +38,7 @@ pub use profile::{
     LoadProfile, OpProfile, PeriodProfile, ProcessProfile, TraceDepth, WriteChains, profile,
 };
 pub use record::{Notes, RecordDetail, TraceOp, TraceReader, TraceRecord};
-pub use recorder::{RecordedPart, Recorder, RecorderCounts, ThreadOwner};
+pub use recorder::{RecordedPart, RecorderCounts, ThreadOwner, TraceRecorder};
 pub use recording::{RecordingEncoder, RecordingEnd, RecordingReader};
 pub use summary::{HotSpot, LengthCount, OpCount, TraceSummary, summarise};
 pub use workload_text::workload_text;

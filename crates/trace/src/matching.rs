@@ -1,10 +1,10 @@
 //! From block events to requests: each from when it was asked for until it was done.
 //!
-//! Times count from where a program asked (`Started`), so that waiting for the I/O scheduler is part
-//! of them; where the kernel has no such event, from where the request was handed to the device.
-//! What was asked for and then merged into another request is part of that one.
+//! Times count from where a program asked (`Started`), so that waiting for the I/O scheduler is
+//! part of them; where the kernel has no such event, from where the request was handed to the
+//! device. What was asked for and then merged into another request is part of that one.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::block_event::{BlockEvent, BlockEventKind, IoFlags};
 use crate::record::TraceOp;
@@ -66,7 +66,7 @@ pub struct RequestMatcher {
     /// By device, who last asked for a write that is followed by a flush.
     durable: BTreeMap<u32, (u32, bool)>,
     /// By device, first sector and whether it is a flush, what is at the device.
-    issued: HashMap<(u32, u64, bool), u64>,
+    issued: BTreeMap<(u32, u64, bool), u64>,
     /// Requests that are neither reads, writes, trims nor flushes.
     pub others: u64,
 }
@@ -82,7 +82,7 @@ impl RequestMatcher {
             asked: BTreeMap::new(),
             flushes: BTreeMap::new(),
             durable: BTreeMap::new(),
-            issued: HashMap::new(),
+            issued: BTreeMap::new(),
             others: 0,
         }
     }

@@ -11,6 +11,8 @@ use crate::summary::TraceSummary;
 
 /// Periods into which a trace is cut.
 const PERIODS: u64 = 10;
+/// Windows in which reads and writes are counted.
+const TIME_WINDOWS: u64 = 400;
 /// Windows of the index of dispersion, nanoseconds.
 const WINDOWS_NS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 /// Windows that an index is made of, at least.
@@ -39,6 +41,8 @@ pub struct OpProfile {
     pub lengths: BTreeMap<u64, u64>,
     /// By hundredth of the bytes that the trace reaches: requests that begin there.
     pub places: Vec<u64>,
+    /// By four-hundredth of the trace's time: how many came.
+    pub by_time: Vec<u64>,
     /// How long they took, nanoseconds, where the trace says so.
     pub took: Histogram,
 }
@@ -291,6 +295,7 @@ impl ProfileBuilder {
         let bases = bases.collect();
         let op = || OpProfile {
             places: vec![0; PLACES],
+            by_time: vec![0; TIME_WINDOWS as usize],
             ..OpProfile::default()
         };
         let depth = DepthCount {
@@ -373,6 +378,7 @@ impl ProfileBuilder {
     }
 
     fn add_place(&mut self, record: &TraceRecord, took: Option<u64>, op: usize, period: usize) {
+        let span_ns = self.found.span_ns.max(1);
         let found = &mut self.found.ops[op];
         found.count += 1;
         found.bytes = found.bytes.saturating_add(record.length);
@@ -397,6 +403,10 @@ impl ProfileBuilder {
         let place = base.saturating_add(record.offset);
         let part = u128::from(place) * PLACES as u128 / u128::from(self.extent.max(1));
         found.places[(part as usize).min(PLACES - 1)] += 1;
+        let window = u128::from(record.at) * u128::from(TIME_WINDOWS);
+        let window = (window / u128::from(span_ns)) as usize;
+        let last = found.by_time.len() - 1;
+        found.by_time[window.min(last)] += 1;
         self.working_set.add(place);
         let now = &mut self.found.periods[period];
         now.bytes = now.bytes.saturating_add(record.length);

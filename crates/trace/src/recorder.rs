@@ -1,6 +1,6 @@
 //! From pages of the kernel's trace to the bytes of a recording.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use stats::Histogram;
 
@@ -47,7 +47,7 @@ pub struct RecorderCounts {
 
 /// A recording under way.
 #[derive(Debug)]
-pub struct Recorder {
+pub struct TraceRecorder {
     layout: PageLayout,
     matcher: RequestMatcher,
     encoder: RecordingEncoder,
@@ -58,11 +58,11 @@ pub struct Recorder {
     over: Vec<RecordedIo>,
     owners: Owners,
     /// By the kernel's number: the file's number.
-    devices: HashMap<u32, u32>,
+    devices: BTreeMap<u32, u32>,
     pub counts: RecorderCounts,
 }
 
-impl Recorder {
+impl TraceRecorder {
     /// A recording that begins at a time of the events' clock.
     #[must_use]
     pub fn new(
@@ -81,7 +81,7 @@ impl Recorder {
             parts,
             early: Vec::new(),
             over: Vec::new(),
-            devices: HashMap::new(),
+            devices: BTreeMap::new(),
             counts: RecorderCounts::default(),
         }
     }
@@ -168,9 +168,9 @@ struct Owners {
     /// Whether threads that have ended before anybody looked are recorded.
     takes_gone: bool,
     /// By thread: when it was looked at, and the file's number of the process, if it is recorded.
-    known: HashMap<u32, (u64, Option<u32>)>,
+    known: BTreeMap<u32, (u64, Option<u32>)>,
     /// By the system's number: the file's number.
-    processes: HashMap<u32, u32>,
+    processes: BTreeMap<u32, u32>,
 }
 
 impl Owners {

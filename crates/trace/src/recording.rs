@@ -1,12 +1,12 @@
 //! Our own files of recordings: what `seekstone record` writes.
 //!
-//! The first line is text. Blocks follow: the length of the compressed bytes and their CRC-32, both
-//! four bytes and little-endian, then a deflate stream. It begins with a [`BlockHead`] in postcard's
-//! form; then come the requests. Each is a byte (kind, flags, whether device and process are those
-//! of the one before, whether its end is known) and varints: the process and device where they
-//! changed, nanoseconds since the request before, sectors from the end of the last request of that
-//! device (zigzag), sectors, and nanoseconds until it was done. A block needs no other to be read,
-//! so that a file which was cut off keeps all but its last one.
+//! The first line is text. Blocks follow: the length of the compressed bytes and their CRC-32,
+//! both four bytes and little-endian, then a deflate stream. It begins with a [`BlockHead`] in
+//! postcard's form; then come the requests. Each is a byte (kind, flags, whether device and
+//! process are those of the one before, whether its end is known) and varints: the process and
+//! device where they changed, nanoseconds since the request before, sectors from the end of the
+//! last request of that device (zigzag), sectors, and nanoseconds until it was done. A block needs
+//! no other to be read, so that a file which was cut off keeps all but its last one.
 
 use std::io::{BufRead, Read as _, Write as _};
 

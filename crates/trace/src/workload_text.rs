@@ -1,15 +1,15 @@
 //! A file of workloads for `trial --workload` that asks for much the same as a trace: reads and
-//! writes apart, in each tenth of its time where the rate changes. Arrivals are random.
+//! writes apart, each as long as its rate stays the same. Arrivals are random.
 
 use std::fmt::Write as _;
 
-use crate::profile::{LoadProfile, OpProfile, PeriodProfile};
+use crate::profile::{LoadProfile, OpProfile};
 
 /// Lengths that a workload names, at most.
 const LENGTHS_MAX: usize = 12;
 /// Zones that a pattern has, at most.
 const ZONES_MAX: u64 = 20;
-/// Rates of tenths that differ by no more standard deviations than this are one.
+/// Rates that differ by no more standard deviations than this are one.
 const SAME_DEVIATIONS: f64 = 4.0;
 
 /// The file, for a trace of that name; `None` where it neither reads nor writes, or has no length.
@@ -72,33 +72,47 @@ struct Phase {
     is_whole: bool,
 }
 
-/// The whole trace where its tenths differ by no more than chance makes, else each tenth that has
-/// requests.
+/// The whole trace where its windows differ by no more than chance makes, else windows in a row
+/// that differ by no more than that.
 fn phases(profile: &LoadProfile, op: usize) -> Vec<Phase> {
-    let all = profile.ops[op].count;
-    let whole = Phase {
-        start_ns: 0,
-        length_ns: profile.span_ns,
-        count: all,
-        is_whole: true,
+    let counts = &profile.ops[op].by_time;
+    let windows = counts.len().max(1) as u64;
+    // Where the window of that number begins.
+    let begin = |number: u64| {
+        let begin = u128::from(profile.span_ns) * u128::from(number) / u128::from(windows);
+        begin as u64
     };
-    let periods = profile.periods.len().max(1) as u64;
-    let mean = all as f64 / periods as f64;
-    let is_same = |it: &PeriodProfile| {
-        (it.ops[op] as f64 - mean).abs() <= SAME_DEVIATIONS * mean.max(1.0).sqrt()
-    };
-    if profile.periods.iter().all(is_same) {
-        return vec![whole];
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut length = 0_u32;
+    for (number, &count) in (0..).zip(counts) {
+        let is_same = phases.last().is_some_and(|phase| {
+            let mean = phase.count as f64 / f64::from(length);
+            // The mean is that of a sample, too.
+            let deviation = (mean.max(1.0) * (1.0 + 1.0 / f64::from(length))).sqrt();
+            (count as f64 - mean).abs() <= SAME_DEVIATIONS * deviation
+        });
+        match phases.last_mut().filter(|_| is_same) {
+            Some(phase) => {
+                phase.count += count;
+                phase.length_ns = begin(number + 1) - phase.start_ns;
+                length += 1;
+            }
+            None => {
+                phases.push(Phase {
+                    start_ns: begin(number),
+                    length_ns: begin(number + 1) - begin(number),
+                    count,
+                    is_whole: false,
+                });
+                length = 1;
+            }
+        }
     }
-    let length = profile.span_ns / periods;
-    let phase = |(number, period): (usize, &PeriodProfile)| Phase {
-        start_ns: number as u64 * length,
-        length_ns: length,
-        count: period.ops[op],
-        is_whole: false,
-    };
-    let phases = profile.periods.iter().enumerate().map(phase);
-    phases.filter(|it| it.count > 0).collect()
+    if let [phase] = &mut phases[..] {
+        phase.is_whole = true;
+    }
+    phases.retain(|it| it.count > 0 && it.length_ns >= 1000);
+    phases
 }
 
 /// Whole percents that add up to 100, one at least of each; the largest makes up for rounding.

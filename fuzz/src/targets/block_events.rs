@@ -1,7 +1,7 @@
 //! A page of the kernel's block events, behind texts that describe it or as Linux 6.18 does; its
 //! events become requests.
 
-use trace::{BlockEventKind, PageLayout, Recorder, ThreadOwner};
+use trace::{BlockEventKind, PageLayout, ThreadOwner, TraceRecorder};
 
 const LAYOUTS: &str = include_str!("../../../crates/trace/tests/data/block-events.txt");
 const TEXT_END: &[u8] = b"%%\n";
@@ -24,7 +24,7 @@ pub fn read(bytes: &[u8]) {
     let Ok(layout) = PageLayout::parse(header, &events) else {
         return;
     };
-    let mut recorder = Recorder::new(layout, (0, true), Vec::new());
+    let mut recorder = TraceRecorder::new(layout, (0, true), Vec::new());
     let _ = recorder.page(page);
     recorder.advance(u64::MAX, &mut |thread| match thread % 3 {
         0 => ThreadOwner::Gone,

@@ -16,7 +16,8 @@ use host::traced::{
 use host::tracefs::TraceInstance;
 use indicatif::ProgressBar;
 use trace::{
-    BlockEventKind, PageLayout, RecordedPart, Recorder, RecorderCounts, RecordingEnd, ThreadOwner,
+    BlockEventKind, PageLayout, RecordedPart, RecorderCounts, RecordingEnd, ThreadOwner,
+    TraceRecorder,
 };
 use units::{
     Bytes, Duration, format_count, format_counted, format_duration_ns, format_rate, printable,
@@ -94,8 +95,8 @@ fn recorder(instance: &TraceInstance, devices: &[TracedDevice]) -> anyhow::Resul
     }
     if devices.is_empty() && !has_starts {
         output::complain(
-            "warning: before Linux 6.5 the kernel does not say who asks for a request. What a kernel \
-             thread hands to the device is left out",
+            "warning: before Linux 6.5 the kernel does not say who asks for a request. What a \
+             kernel thread hands to the device is left out",
         );
     }
     let texts: Vec<(BlockEventKind, &str)> = named.iter().map(|it| (it.0, it.1.as_str())).collect();
@@ -109,7 +110,7 @@ fn recorder(instance: &TraceInstance, devices: &[TracedDevice]) -> anyhow::Resul
     let begin_ns = instance.begin(&events, &numbers)?;
     let parts = devices.iter().map(part).collect();
     Ok(StartedRecorder {
-        recorder: Recorder::new(layout, (begin_ns, has_starts), parts),
+        recorder: TraceRecorder::new(layout, (begin_ns, has_starts), parts),
         begin_ns,
         has_starts,
     })
@@ -158,15 +159,15 @@ fn subject(traced: &Traced) -> String {
 
 /// A recorder, and since when it records.
 struct StartedRecorder {
-    recorder: Recorder,
+    recorder: TraceRecorder,
     /// By the clock of events.
     begin_ns: u64,
     /// Whether the kernel says when a request is asked for.
     has_starts: bool,
 }
 
-/// Writes the file in a thread of its own: a disk that is busy must not keep the kernel's buffer from
-/// being emptied.
+/// Writes the file in a thread of its own: a disk that is busy must not keep the kernel's buffer
+/// from being emptied.
 struct FileThread {
     sender: Option<SyncSender<Vec<u8>>>,
     thread: JoinHandle<(Filling, Option<io::Error>)>,

@@ -1,4 +1,4 @@
-//! `record` of I/O that is known, on a loop device of the test's own, and what is made of a recording.
+//! `record` of I/O that is known, on a loop device of the test's own, and what is made of it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::BufReader;
