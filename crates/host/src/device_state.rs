@@ -35,10 +35,11 @@ const OFF: &str = "write through";
 /// that is installed and may ask; `None` where nothing is known.
 #[must_use]
 pub fn device_health(roots: &SystemRoots, device: &str) -> Option<DeviceHealth> {
-    let asked = asked(device).unwrap_or_default();
+    let reported = asked(device).map(|report| reported(&report));
+    let reported = reported.unwrap_or_default();
     let health = DeviceHealth {
-        celsius: sensed(roots, device).or(asked["temperature"]["current"].as_f64()),
-        wear: worn(&asked),
+        celsius: sensed(roots, device).or(reported.celsius),
+        ..reported
     };
     (health.celsius.is_some() || health.wear.is_some()).then_some(health)
 }
@@ -56,7 +57,7 @@ fn sensed(roots: &SystemRoots, device: &str) -> Option<f64> {
     values.next().map(|milli| milli as f64 / 1000.0)
 }
 
-fn asked(device: &str) -> Option<Value> {
+fn asked(device: &str) -> Option<Vec<u8>> {
     let mut tool = Command::new(TOOL);
     tool.args(TOOL_ARGUMENTS).arg(format!("/dev/{device}"));
     // Its status has a bit for each thing that it finds; what it says is JSON all the same.
@@ -65,7 +66,17 @@ fn asked(device: &str) -> Option<Value> {
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    serde_json::from_slice(&output.stdout).ok()
+    Some(output.stdout)
+}
+
+/// What a report of `smartctl` says, as far as it can be read.
+// fuzzed: system_text
+pub(crate) fn reported(report: &[u8]) -> DeviceHealth {
+    let report: Value = serde_json::from_slice(report).unwrap_or_default();
+    DeviceHealth {
+        celsius: report["temperature"]["current"].as_f64(),
+        wear: worn(&report),
+    }
 }
 
 /// The share of the writes that the maker promises that are used, where it is said.

@@ -1,6 +1,7 @@
 //! Private readers of text from outside, for the fuzz targets.
 
 use crate::counters::Counters;
+use crate::device_state::reported;
 use crate::inspect::{SystemRoots, cgroup, mounts, raid};
 
 /// Reads what `/proc` and `/sys` say of mounts, control groups, the array `md0` and the disk `sda`.
@@ -12,4 +13,9 @@ pub fn system_text(facts: &SystemRoots) {
     let _ = raid::md_state(facts, "md0");
     let before = Counters::take_from(facts, Some("sda"));
     let _ = before.delta(&before).device;
+}
+
+/// Reads what `smartctl` says of a drive.
+pub fn drive_report(report: &[u8]) {
+    let _ = reported(report);
 }

@@ -83,9 +83,9 @@ pub use row::{RowOutline, row_measurement};
 pub use sampler::usual_interval;
 pub use single::{Circumstances, Standstill, TrialError, first_error, run_inline, summarise};
 pub use ssd::{
-    Demand, LAPS_MIN, RoundTime, SegmentLoad, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure,
-    SsdSegmentPlan, SsdSegmentProcedure, SsdStep, SsdTest, pts_window, round_trend, ssd_findings,
-    ssd_sayings, ssd_segments_saying, ssd_warnings,
+    DemandPoint, LAPS_MIN, RoundTime, SegmentLoad, SsdOptions, SsdPhasePlan, SsdPlace,
+    SsdProcedure, SsdSegmentPlan, SsdSegmentProcedure, SsdStep, SsdTest, pts_window, round_trend,
+    ssd_findings, ssd_sayings, ssd_segments_saying, ssd_warnings,
 };
 pub use timing::{ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command};
 pub use transactions::{UnitCounts, transaction_load};

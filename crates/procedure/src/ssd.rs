@@ -26,7 +26,7 @@ use crate::trial::Trial;
 pub use conclusions::{ssd_findings, ssd_sayings, ssd_segments_saying, ssd_warnings};
 pub use loads::{SsdPhasePlan, SsdTest};
 pub use rules::{pts_window, round_trend};
-pub use segments::{Demand, SegmentLoad, SsdSegmentPlan, SsdSegmentProcedure};
+pub use segments::{DemandPoint, SegmentLoad, SsdSegmentPlan, SsdSegmentProcedure};
 
 /// How often all must have been written before anything is steady.
 pub const LAPS_MIN: u64 = 2;
@@ -400,8 +400,8 @@ impl SsdProcedure {
     }
 }
 
-/// Where a sequential load goes on that has moved so many bytes. It wraps to where it began, so that
-/// it begins anew at the first byte where little follows; others begin there.
+/// Where a sequential load goes on that has moved so many bytes. It wraps to where it began, so it
+/// starts over at the first byte where little follows. Other loads start there.
 fn sequential_start(place: SsdPlace, load: SsdLoad, moved: u64) -> u64 {
     let size = place.size;
     let stripe = load.block_bytes * u64::from(load.depth);

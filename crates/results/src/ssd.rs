@@ -273,7 +273,7 @@ pub struct SsdPhase {
 }
 
 /// What a drive says of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceHealth {
     /// Its temperature, degrees Celsius.
     pub celsius: Option<f64>,

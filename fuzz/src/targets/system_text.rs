@@ -1,4 +1,4 @@
-//! What the kernel says of the machine, in the files of `/proc` and `/sys`.
+//! What the kernel says of the machine, in the files of `/proc` and `/sys`, and `smartctl` of a drive.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -31,6 +31,7 @@ static SCRATCH: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 pub fn read(bytes: &[u8]) {
+    host::readers::drive_report(bytes);
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };

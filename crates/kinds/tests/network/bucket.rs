@@ -238,8 +238,8 @@ fn a_mix_of_all_operations_has_times_and_leaves_nothing() {
 #[test]
 fn large_objects_go_in_parts_and_lists_in_pages_and_gets_in_ranges() {
     let server = S3Server::start(Faults::default());
-    let settings = "size = \"5121KiB\"\npart = \"5MiB\"\nobjects = 2\npage = 1\nclients = 1\ntime = \"5s\"\n\
-                    range = \"1000\"\nmix = \"get:list:put\"\nconditional = true";
+    let settings = "size = \"5121KiB\"\npart = \"5MiB\"\nobjects = 2\npage = 1\nclients = 1\n\
+                    time = \"5s\"\nrange = \"1000\"\nmix = \"get:list:put\"\nconditional = true";
     let found = objects(&server, settings);
     assert_eq!(found.error, "");
     assert!(found.readings["puts"] > 0.0 && found.readings["lists"] > 0.0);

@@ -3,7 +3,7 @@
 use results::{SsdLoad, SsdPattern, Tracked};
 use units::Duration;
 
-use super::segments::{Demand, SegmentLoad, SsdSegmentPlan};
+use super::segments::{DemandPoint, SegmentLoad, SsdSegmentPlan};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -204,9 +204,9 @@ fn demand(name: &'static str, what: &str, load: SsdLoad) -> SsdPhasePlan {
         tracked_load: 0,
         first_times: DEMAND_WRITES,
         segments: vec![
-            at("least load", Demand::Least),
-            at("middle load", Demand::Middle),
-            at("most load", Demand::Most),
+            at("least load", DemandPoint::Least),
+            at("middle load", DemandPoint::Middle),
+            at("most load", DemandPoint::Most),
         ],
         ..random(name, Tracked::Iops, loads)
     }

@@ -15,12 +15,12 @@ const PART: Duration = Duration::from_secs(60);
 pub enum SegmentLoad {
     Fixed(SsdLoad),
     /// One of the loads of the rounds but the first, by what these gave.
-    Of(Demand),
+    Of(DemandPoint),
 }
 
 /// A point of the demand curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Demand {
+pub enum DemandPoint {
     /// The lowest IOPS.
     Least,
     /// Those nearest to half way between.
@@ -81,9 +81,9 @@ impl SsdSegmentPlan {
                 (least.min(it.0), most.max(it.0))
             });
         let wanted = match demand {
-            Demand::Least => least,
-            Demand::Middle => f64::midpoint(least, most),
-            Demand::Most => most,
+            DemandPoint::Least => least,
+            DemandPoint::Middle => f64::midpoint(least, most),
+            DemandPoint::Most => most,
         };
         let off = |iops: f64| (iops - wanted).abs();
         let nearest = found.min_by(|one, other| off(one.0).total_cmp(&off(other.0)));

@@ -28,7 +28,7 @@ use crate::measure::place::{MeasureError, ReplicateContext, go_on};
 use crate::measure::records::RecordPattern;
 use crate::measure::s3::{Backoff, KEYS_BEGIN, RunPrefix, S3Client, S3Fault, S3Options};
 use engine::OnError;
-use pool::{Asker, PoolDriver, PoolTally};
+use pool::{PoolDriver, PoolTally, Requester};
 
 /// Bytes of a piece of an object that has a stamp of its own place.
 const RECORD: Bytes = Bytes(64 << 10);
@@ -113,7 +113,7 @@ impl ObjectsMeasurement {
         stop: &Stop,
     ) -> Result<Measured, MeasureError> {
         let there = LoadSpec::sizes_of(&self.sizes, self.objects, seed);
-        let asker = Arc::new(Asker {
+        let requester = Arc::new(Requester {
             client: Arc::clone(client),
             prefix: prefix.name().to_owned(),
             pattern: RecordPattern::new(RECORD, seed)?,
@@ -122,9 +122,9 @@ impl ObjectsMeasurement {
             is_conditional: self.is_conditional,
             verifies: self.verifies,
         });
-        self.prepare(&asker, &there, stop)?;
+        self.prepare(&requester, &there, stop)?;
         let before = (client.opened(), client.throttled(), process_cpu_ns());
-        let driver = PoolDriver::new(&asker, self.clients as usize)
+        let driver = PoolDriver::new(&requester, self.clients as usize)
             .map_err(|error| MeasureError::Failed(error.to_string()))?;
         let is_down = driver.is_down();
         let trial = self.trial(there);
@@ -168,14 +168,19 @@ impl ObjectsMeasurement {
     }
 
     /// Put the objects that the load finds.
-    fn prepare(&self, asker: &Arc<Asker>, sizes: &[u32], stop: &Stop) -> Result<(), MeasureError> {
+    fn prepare(
+        &self,
+        requester: &Arc<Requester>,
+        sizes: &[u32],
+        stop: &Stop,
+    ) -> Result<(), MeasureError> {
         let next = AtomicUsize::new(0);
         let work = || loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(len) = sizes.get(number).filter(|_| stop.is_raised().is_none()) else {
                 return Ok(());
             };
-            let put = asker.put(number as u32, *len);
+            let put = requester.put(number as u32, *len);
             if let Err(fault) = put {
                 next.store(sizes.len(), Ordering::Relaxed);
                 return Err(fault);
@@ -189,7 +194,7 @@ impl ObjectsMeasurement {
         });
         go_on(stop)?;
         let failed = ends.into_iter().find_map(Result::err);
-        failed.map_or(Ok(()), |fault| Err(asker.client.failed(&fault)))
+        failed.map_or(Ok(()), |fault| Err(requester.client.failed(&fault)))
     }
 
     fn trial(&self, there: Arc<[u32]>) -> Trial {

@@ -23,7 +23,7 @@ const DOWN_AFTER: u32 = 1000;
 const FAILED: Errno = Errno(5);
 
 /// Asks for what the load wants.
-pub(super) struct Asker {
+pub(super) struct Requester {
     pub client: Arc<S3Client>,
     pub prefix: String,
     pub pattern: RecordPattern,
@@ -94,7 +94,7 @@ impl From<S3Fault> for AskFailure {
     }
 }
 
-impl Asker {
+impl Requester {
     fn key(&self, number: u32) -> String {
         format!("{}{number:08x}", self.prefix)
     }
@@ -192,7 +192,7 @@ impl PoolDriver {
     ///
     /// # Errors
     /// When the system gives no more threads.
-    pub fn new(asker: &Arc<Asker>, count: usize) -> io::Result<Self> {
+    pub fn new(requester: &Arc<Requester>, count: usize) -> io::Result<Self> {
         want_punctual_timers();
         let clock = MonotonicClock::start();
         let (sender, done) = channel();
@@ -201,7 +201,7 @@ impl PoolDriver {
         let thread = |number| {
             let (work, taken) = sync_channel(1);
             let worker = PoolWorker {
-                asker: Arc::clone(asker),
+                requester: Arc::clone(requester),
                 clock,
                 number,
                 taken,
@@ -324,7 +324,7 @@ fn broken() -> DriverError {
 
 /// One thread.
 struct PoolWorker {
-    asker: Arc<Asker>,
+    requester: Arc<Requester>,
     clock: MonotonicClock,
     number: usize,
     taken: Receiver<(Request, bool)>,
@@ -338,7 +338,7 @@ impl PoolWorker {
         let mut tally = PoolTally::default();
         for (request, is_new) in &self.taken {
             let issued = self.clock.now();
-            let asked = self.asker.ask(&request.op, is_new, &mut tally);
+            let asked = self.requester.ask(&request.op, is_new, &mut tally);
             let completed = self.clock.now();
             let result = match asked {
                 Ok(()) => {
