@@ -196,6 +196,7 @@ fn machine_in_short(run: &Run) -> Vec<String> {
         Some(format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" })),
         run.settings
             .value("size")
+            .filter(|_| run.target.kind != TargetKind::Bucket)
             .and_then(|size| size.parse::<Bytes>().ok())
             .map(|size| format!("test file {size}")),
     ];

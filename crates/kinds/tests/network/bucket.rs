@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kinds::measure::s3::left_prefixes;
+use kinds::measure::s3::BucketLeftovers;
 use results::WarningCode;
 
 use super::s3_server::{Faults, S3Server, SECRET, TOKEN};
@@ -451,12 +451,12 @@ fn remove_left(bucket: &str, count: usize) {
 #[ignore = "reads its environment: run by other tests"]
 fn case_left() {
     let variable = |name: &str| std::env::var(name).expect(name);
-    let bucket = variable("TARGET");
-    let (found, remove) = left_prefixes(&bucket, None).expect("a list");
+    let left = BucketLeftovers::look(&variable("TARGET"), None).expect("a list");
+    let found = &left.found;
     assert_eq!(found.len().to_string(), variable("COUNT"), "{found:?}");
-    for left in found {
-        assert_eq!((left.objects, &left.used_by), (3, &None));
-        remove(&left).expect("removed");
+    for one in found {
+        assert_eq!((one.objects, &one.used_by), (3, &None));
+        left.remove(one).expect("removed");
     }
 }
 

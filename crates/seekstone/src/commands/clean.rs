@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use drivers::{ClosedDirectory, StaleDirectory, find_closed, find_stale};
 use kinds::measure::MeasureError;
-use kinds::measure::s3::left_prefixes;
+use kinds::measure::s3::BucketLeftovers;
 use lab::left_over::data_files;
 use study::LeftScratch;
 use units::{Bytes, TargetName, format_counted};
@@ -72,19 +72,19 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
 
 /// List and remove what killed runs left in a bucket.
 fn clean_bucket(bucket: &str, args: &CleanArgs) -> anyhow::Result<Exit> {
-    let (found, remove) = left_prefixes(bucket, args.ca.as_deref()).map_err(|error| {
+    let left = BucketLeftovers::look(bucket, args.ca.as_deref()).map_err(|error| {
         let text = error.to_string();
         match error {
             MeasureError::Usage(_) => UsageError(text).into(),
             _ => anyhow::anyhow!(text),
         }
     })?;
-    if found.is_empty() {
+    if left.found.is_empty() {
         return output::print(&format!("{bucket}: nothing left here by killed runs"));
     }
-    for left in found {
-        let (name, objects) = (&left.name, format_counted(left.objects, "object"));
-        if let Some(user) = &left.used_by {
+    for one in &left.found {
+        let (name, objects) = (&one.name, format_counted(one.objects, "object"));
+        if let Some(user) = &one.used_by {
             output::complain(&format!(
                 "Kept {name} ({objects}): {user} may still use it."
             ));
@@ -92,12 +92,13 @@ fn clean_bucket(bucket: &str, args: &CleanArgs) -> anyhow::Result<Exit> {
         }
         output::complain(&format!(
             "A killed run (process {} on {}) left {name} behind: {} in {objects}.",
-            left.pid,
-            left.host,
-            Bytes(left.bytes),
+            one.pid,
+            one.host,
+            Bytes(one.bytes),
         ));
         if args.yes || agrees()? {
-            remove(&left).map_err(|error| anyhow::anyhow!(error.to_string()))?;
+            let removed = left.remove(one);
+            removed.map_err(|error| anyhow::anyhow!(error.to_string()))?;
             output::complain(&format!("Removed {name}."));
         } else {
             output::complain(&format!(

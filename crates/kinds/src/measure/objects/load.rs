@@ -171,7 +171,8 @@ impl Client for ObjectLoad {
             Event::Due { at } => {
                 while self.next_due <= at {
                     self.begin(self.next_due, agenda);
-                    self.next_due = self.next_due + self.gap();
+                    let gap = self.gap();
+                    self.next_due += gap;
                 }
                 agenda.wake_at(self.next_due);
             }

@@ -38,7 +38,7 @@ impl BucketAddress {
                 Some((bucket, "")) => (named_server(account), Some(bucket)),
                 Some((first, second)) => {
                     return Err(format!(
-                        "is {first} a bucket or a server? Write s3://{first} for the bucket, whose \
+                        "{first} may be a bucket or a server. Write s3://{first} for the bucket, whose \
                          prefix is the run's own, or s3:http://{first}/{second} for the server"
                     ));
                 }

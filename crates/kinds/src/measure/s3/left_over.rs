@@ -31,37 +31,41 @@ pub struct LeftPrefix {
     pub used_by: Option<String>,
 }
 
-/// The prefixes of ours in the bucket that `named` means, and what removes one.
-///
-/// # Errors
-/// When the bucket cannot be asked.
-pub fn left_prefixes(
-    named: &str,
-    ca: Option<&Path>,
-) -> Result<
-    (
-        Vec<LeftPrefix>,
-        impl Fn(&LeftPrefix) -> Result<(), MeasureError>,
-    ),
-    MeasureError,
-> {
-    let client = S3Client::new(named, plain_options(ca), &Stop::never())?;
-    let failed = |fault: S3Fault| client.failed(&fault);
-    let mut names = Vec::new();
-    let listed = client.list(KEYS_BEGIN, None, true, &mut |page| {
-        names.extend(page.into_iter().map(|it| it.key));
-        Ok(())
-    });
-    listed.map_err(failed)?;
-    let mut found = Vec::new();
-    for name in names.into_iter().filter(|name| is_of_ours(name)) {
-        found.extend(look_at(&client, &name).map_err(|fault| client.failed(&fault))?);
+/// The prefixes of ours in a bucket.
+pub struct BucketLeftovers {
+    client: S3Client,
+    pub found: Vec<LeftPrefix>,
+}
+
+impl BucketLeftovers {
+    /// Look into the bucket that `named` means.
+    ///
+    /// # Errors
+    /// When the bucket cannot be asked.
+    pub fn look(named: &str, ca: Option<&Path>) -> Result<Self, MeasureError> {
+        let client = S3Client::new(named, plain_options(ca), &Stop::never())?;
+        let failed = |fault: S3Fault| client.failed(&fault);
+        let mut names = Vec::new();
+        let listed = client.list(KEYS_BEGIN, None, true, &mut |page| {
+            names.extend(page.into_iter().map(|it| it.key));
+            Ok(())
+        });
+        listed.map_err(failed)?;
+        let mut found = Vec::new();
+        for name in names.into_iter().filter(|name| is_of_ours(name)) {
+            found.extend(look_at(&client, &name).map_err(failed)?);
+        }
+        Ok(Self { client, found })
     }
-    let remove = move |left: &LeftPrefix| {
-        let removed = remove_prefix(&client, &left.name);
-        removed.map_err(|fault| client.failed(&fault))
-    };
-    Ok((found, remove))
+
+    /// Remove all beneath one of them.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub fn remove(&self, left: &LeftPrefix) -> Result<(), MeasureError> {
+        let removed = remove_prefix(&self.client, &left.name);
+        removed.map_err(|fault| self.client.failed(&fault))
+    }
 }
 
 /// Whether a prefix has the form of ours.

@@ -31,13 +31,25 @@ pub struct LeftPrefix {
     pub used_by: Option<String>,
 }
 
-/// Refuse.
-///
-/// # Errors
-/// Always.
-pub fn left_prefixes(
-    _: &str,
-    _: Option<&Path>,
-) -> Result<(Vec<LeftPrefix>, fn(&LeftPrefix) -> Result<(), MeasureError>), MeasureError> {
-    Err(MeasureError::Usage(LEFT_OUT.to_string()))
+/// The prefixes of ours in a bucket.
+pub struct BucketLeftovers {
+    pub found: Vec<LeftPrefix>,
+}
+
+impl BucketLeftovers {
+    /// Refuse.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn look(_: &str, _: Option<&Path>) -> Result<Self, MeasureError> {
+        Err(MeasureError::Usage(LEFT_OUT.to_string()))
+    }
+
+    /// Refuse.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn remove(&self, _: &LeftPrefix) -> Result<(), MeasureError> {
+        Err(MeasureError::Usage(LEFT_OUT.to_string()))
+    }
 }
