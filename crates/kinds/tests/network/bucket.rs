@@ -160,6 +160,10 @@ fn measured_as(kind: &str, target: &str, settings: &str, variables: &[(&str, &st
 
 #[test]
 #[ignore = "reads its environment: run by other tests"]
+#[allow(
+    clippy::print_stdout,
+    reason = "the test that starts it reads what it prints"
+)]
 fn case() {
     let variable = |name: &str| std::env::var(name).expect(name);
     let (_directory, mut place) = place();

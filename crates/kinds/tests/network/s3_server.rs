@@ -131,7 +131,7 @@ impl S3Server {
             return self.answer_of_bucket(asked, &held);
         }
         held.requests += 1;
-        let is_due = |every: Option<u64>| every.is_some_and(|it| held.requests % it == 0);
+        let is_due = |every: Option<u64>| every.is_some_and(|it| held.requests.is_multiple_of(it));
         let is_marker = key.ends_with(".seekstone-run");
         if is_due(self.faults.throttled) && !is_marker {
             return refusal(503, "SlowDown");
