@@ -6,6 +6,7 @@ use stats::Histogram;
 
 use crate::block_event::{BlockEvent, PageLayout};
 use crate::matching::{RecordedIo, RequestMatcher};
+use crate::record::TraceOp;
 use crate::recording::{RecordingEncoder, RecordingEnd};
 
 const SECTOR_BYTES: u64 = 512;
@@ -38,6 +39,7 @@ pub enum ThreadOwner {
 #[derive(Debug, Default)]
 pub struct RecorderCounts {
     pub requests: u64,
+    /// Bytes that were read and written.
     pub bytes: u64,
     /// How long they took, nanoseconds.
     pub took: Histogram,
@@ -122,7 +124,9 @@ impl TraceRecorder {
             });
             self.encoder.add(&RecordedIo { device, ..io });
             self.counts.requests += 1;
-            self.counts.bytes += io.length;
+            if matches!(io.op, TraceOp::Read | TraceOp::Write) {
+                self.counts.bytes += io.length;
+            }
             match io.took {
                 Some(took) => self.counts.took.record(took),
                 None => self.counts.open += 1,

@@ -27,13 +27,14 @@ pub fn profile(args: &LoadProfileArgs) -> anyhow::Result<Exit> {
         Some(signal) => anyhow::bail!("stopped by {} before the end of the trace", signal.name),
         None => Ok(()),
     };
-    let summary = summarise(file.read()?.as_mut(), go_on).map_err(usage)?;
+    let summary = summarise(file.read()?.as_mut(), go_on).map_err(|error| usage(&error))?;
     unless_stopped()?;
     if summary.moving() == 0 {
         let text = format!("{}: it contains no read and no write", file.name());
         return Err(UsageError(text).into());
     }
-    let found = profile_of(file.read()?.as_mut(), &summary, go_on).map_err(usage)?;
+    let found =
+        profile_of(file.read()?.as_mut(), &summary, go_on).map_err(|error| usage(&error))?;
     unless_stopped()?;
     if let Some(output) = &args.output {
         write_workload(output, &file, &summary, &found)?;
@@ -63,7 +64,7 @@ pub fn profile(args: &LoadProfileArgs) -> anyhow::Result<Exit> {
     output::print(report::profile_sheet(named, &summary, &found, &names, &style).trim_end())
 }
 
-fn usage(error: TraceError) -> UsageError {
+fn usage(error: &TraceError) -> UsageError {
     UsageError(error.to_string())
 }
 
@@ -86,7 +87,7 @@ fn write_iolog(output: &Output, file: &TraceFile, summary: &TraceSummary) -> any
     let names: Vec<String> = summary.files.iter().map(|(name, _)| name.clone()).collect();
     let mut writer = IologWriter::begin(BufWriter::new(output.begin()?), &names)?;
     let mut reader = file.read()?;
-    while let Some(record) = reader.next_record().map_err(usage)? {
+    while let Some(record) = reader.next_record().map_err(|error| usage(&error))? {
         writer.write(&record)?;
     }
     let written = writer.finish()?;
@@ -99,7 +100,7 @@ fn write_iolog(output: &Output, file: &TraceFile, summary: &TraceSummary) -> any
 fn write_text(output: &Output, file: &TraceFile) -> anyhow::Result<()> {
     let mut writer = BlkparseWriter::new(BufWriter::new(output.begin()?));
     let mut reader = file.read()?;
-    while let Some(record) = reader.next_record().map_err(usage)? {
+    while let Some(record) = reader.next_record().map_err(|error| usage(&error))? {
         let device = reader.files()[record.file as usize].clone();
         writer.write(&record, &device, reader.detail())?;
     }

@@ -51,6 +51,9 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<Exit> {
             UsageError("--output - is no place for a recording: name a file".into()).into(),
         );
     }
+    if args.length == Some(Duration::ZERO) {
+        return Err(UsageError("--for 0 s records nothing. Use a longer time".into()).into());
+    }
     let traced = traced(args)?;
     let devices = match &traced {
         Traced::Devices(devices) => devices.clone(),
