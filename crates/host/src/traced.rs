@@ -109,7 +109,8 @@ fn disks(sys: &Path, name: &str, is_named: bool) -> Vec<TracedDevice> {
             waiting.extend(names_in(&place.join("slaves")));
             continue;
         }
-        let of = if is_named && is_part { &place } else { &disk };
+        let is_itself = is_named && seen.len() == 1;
+        let of = if is_itself && is_part { &place } else { &disk };
         let sectors = (number_in(&of.join("start")), number_in(&of.join("size")));
         let name = disk.file_name().map(|it| it.to_string_lossy().into_owned());
         let number = fs::read_to_string(disk.join("dev")).ok();

@@ -63,7 +63,12 @@ fn reasons(run: &Run) -> impl Iterator<Item = String> {
     let measurements = shown(run);
     let rows = match measurements.is_empty() && run.curve().is_none() {
         // The first table has the rows of the screen.
-        true => of_counts(counts(run, first(&run.tables()))),
+        true => {
+            let rows = counts(run, first(&run.tables()));
+            // Where there is no answer, reliable rows are no reason to trust one.
+            let is_at_odds = !is_answered(run) && rows[1..].iter().all(|(_, rows)| *rows == 0);
+            of_counts(rows).filter(|_| !is_at_odds)
+        }
         false => rows(run, measurements),
     };
     let curve = run
@@ -106,18 +111,22 @@ fn counted(rows: &[Trust]) -> [(Trust, usize); 3] {
     })
 }
 
+/// Whether there is an answer that can be quoted.
+fn is_answered(run: &Run) -> bool {
+    matches!(&run.verdict, Some(it) if it.trust == Trust::Reliable)
+}
+
 /// How many rows are reliable.
 fn rows(run: &Run, measurements: &[Measurement]) -> Option<String> {
     if let [one] = measurements {
         let is_usable = Trust::of(&one.verdict, &[]).is_usable();
-        // An answer may quote none of its latencies, as that of a replay.
-        let quotes_others = || matches!(&run.verdict, Some(it) if it.trust == Trust::Reliable);
         return Some(match one.is_all_failed() {
             true => "every operation failed".to_owned(),
             false if is_usable && !one.has_interval() => {
                 format!("{}, without a usable interval", one.verdict)
             }
-            false if !is_usable && quotes_others() => {
+            // An answer may quote none of its latencies, as that of a replay.
+            false if !is_usable && is_answered(run) => {
                 format!("but for its latencies: {}", one.verdict)
             }
             false => one.verdict.to_string(),

@@ -161,7 +161,7 @@ pub enum Command {
     Ping(PingArgs),
     /// Watch storage for days: slow times, and who caused them.
     Watch(Box<WatchArgs>),
-    /// Record the requests of a device or a process, to replay them.
+    /// Record requests of a device or process, to replay them.
     Record(RecordArgs),
     /// Profile a recorded load, and fit a workload to it.
     Profile(LoadProfileArgs),

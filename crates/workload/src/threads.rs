@@ -135,8 +135,8 @@ pub enum ConstraintError {
     },
     /// Packed operations leave a gap at the end of the block.
     #[error(
-        "type {kind:?}: the block of {block} bytes is no whole multiple of the I/O size {io}. \
-         I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset"
+        "type {kind:?}: the block of {block} bytes is no whole multiple of the I/O size {io}, \
+         so I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset"
     )]
     NotWhole {
         /// Type of thread.

@@ -10,10 +10,7 @@ const SHOWN: &[(&str, &str)] = &[
     ("watch", "every for level exec listen json past"),
     ("record", "for output names"),
     ("mail", "sessions sync overwrite repeat budget goal out"),
-    (
-        "objects",
-        "mix size objects clients rate ca repeat budget goal out",
-    ),
+    ("objects", "mix size objects clients budget goal out"),
     ("ior", "reserve goal out all"),
     ("mdtest", "reserve goal out all"),
     ("io500", "clients reserve goal out all"),

@@ -140,7 +140,7 @@ fn a_log_on_two_ranks_is_two_logs() {
     assert_eq!(run["status"]["state"], "complete", "{run}");
     let warnings = run["warnings"].to_string();
     assert!(
-        warnings.contains("each replicate is one run of all ranks"),
+        warnings.contains("each repeat is one run of all ranks"),
         "{warnings}"
     );
     let replicates = run["tables"][0]["rows"][0]["replicates"].as_array();

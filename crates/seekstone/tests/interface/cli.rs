@@ -219,7 +219,7 @@ fn blocks_that_do_not_fit_are_wrong_usage() {
         (&with("3000"), fit),
         // Bug: it did not say what is meant by it, and a file was laid out before.
         (&with("4kb"), "(4KiB has 4096 bytes, 4kB 4000)"),
-        (&with("100m"), "use a larger region, smaller blocks"),
+        (&with("100m"), "Use a larger region, smaller blocks"),
         (&with("2g"), "--block 2 GiB: at most 1 GiB"),
     ]);
 }

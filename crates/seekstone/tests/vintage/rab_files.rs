@@ -72,7 +72,7 @@ fn a_named_file_is_written_only_when_that_is_said() {
     fs::write(scratch.path("reader.toml"), READER).expect("a file");
     let belongings = Belongings::of(&named);
     let common = ["rab", "--budget=4s", "--no-save", "named"];
-    let refused = "error: named exists, and these workloads write: add --overwrite";
+    let refused = "error: named exists, and these workloads write. Add --overwrite";
     for workload in ["transaction", "archive,batch", "scientific"] {
         let ended = scratch.check(&with(&common, &["--workload", workload]), 2, refused);
         assert_eq!(ended.stdout, "");

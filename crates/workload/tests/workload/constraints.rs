@@ -123,8 +123,8 @@ fn packed_operations_fill_their_block() {
     check_accepted(|p| p.io_offset = i64::MIN, None);
     check(
         |p| (p.io_bytes, p.io_offset) = (1000, -1),
-        "type \"batch\": the block of 4096 bytes is no whole multiple of the I/O size 1000. \
-         I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset",
+        "type \"batch\": the block of 4096 bytes is no whole multiple of the I/O size 1000, \
+         so I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset",
     );
     // With an offset, one operation in a block need not divide it.
     check_accepted(|p| p.io_bytes = 1000, None);

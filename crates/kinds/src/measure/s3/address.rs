@@ -36,10 +36,12 @@ impl BucketAddress {
                 None if clear.contains(':') => return Err(FORM.to_owned()),
                 None => (named_server(account), Some(clear)),
                 Some((bucket, "")) => (named_server(account), Some(bucket)),
+                Some(("", _)) => return Err(FORM.to_owned()),
                 Some((first, second)) => {
                     return Err(format!(
-                        "{first} may be a bucket or a server. Write s3://{first} for the bucket, whose \
-                         prefix is the run's own, or s3:http://{first}/{second} for the server"
+                        "{first} may be a bucket or a server. Write s3://{first} for the \
+                         bucket, whose prefix is the run's own, or \
+                         s3:http://{first}/{second} for the server"
                     ));
                 }
             },
