@@ -92,11 +92,13 @@ fn carry_out(
         {
             serving.refuse(&reason_of(error))?;
         }
-        // Clients of slow programs may have nothing to do on one host for as long as a trial.
+        // Clients of slow programs may have nothing to do on one host for as long as a trial, and a
+        // trial that was stopped may have been too short for any.
+        let is_stopped = interrupt.is_raised().is_some();
         let is_idle = measured
             .as_ref()
-            .is_err_and(|it| is_silence(it) && waits(&trial.spec));
-        serving.is_done = is_idle && interrupt.is_raised().is_none();
+            .is_err_and(|it| is_silence(it) && (is_stopped || waits(&trial.spec)));
+        serving.is_done = is_idle && !is_stopped;
         serving.found = (!is_idle).then_some(measured);
         if let ClientSpec::Own(own) = &trial.spec {
             serving.own_report = own.report();
