@@ -232,7 +232,7 @@ impl Transfers {
     }
 
     /// Operations a second and KiB a second of whole windows.
-    /// What part of its group's rate a mean of so many KiB/s is, in percent: fio's `bw_agg`.
+    /// Percentage of its group's rate that a mean rate (KiB/s) is: fio's `bw_agg`.
     pub(crate) fn share_of_group(&self, bw: &SampleStatistics) -> f64 {
         match bw.count > 0 && self.group_rate > 0.0 {
             true => (bw.mean * 1024.0 * 100.0 / self.group_rate).min(100.0),

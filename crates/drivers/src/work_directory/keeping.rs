@@ -18,7 +18,7 @@ impl WorkDirectory {
         self.state().created.contains_key(name)
     }
 
-    /// Leave the file `name`, which this run created, to the user, as `own` beside this directory,
+    /// Leave the file `name`, which this run created, to the user, as `own` next to this directory,
     /// where nothing has that name. Whether a later run can tell that it is ours.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::require_name;
 use crate::guard::identity::Identity;
 
-/// The identities of small files, by number. Spread over so many locks that workers hardly ever
+/// The identities of small files, by number, spread over enough locks that workers hardly ever
 /// meet at one.
 #[derive(Debug)]
 pub(super) struct SmallIdentities {

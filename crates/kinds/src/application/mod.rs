@@ -160,7 +160,7 @@ fn aim(profile: &ApplicationProfile, step: &ProfileStep) -> Aim {
         .map_or(Aim::TimeAndLoad, Aim::Percentile)
 }
 
-/// Keep what a step of an application gave, which has so many clients.
+/// Keep what a step of an application with that number of clients gave.
 fn keep(
     session: &mut Session<'_>,
     trial: &Trial,

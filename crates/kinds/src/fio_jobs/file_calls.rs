@@ -49,7 +49,7 @@ pub(super) struct CallPlanner {
 }
 
 impl CallPlanner {
-    /// Take a call on a file of so many bytes in a phase.
+    /// Take a call on a file of that size (bytes) in a phase.
     fn take(
         &mut self,
         (job, call): (&Job, FileCall),

@@ -19,6 +19,20 @@ pub const S3_PREFIX: &str = "s3:";
 /// Bytes moved at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
+/// A prefix that a run has left, or still uses.
+#[derive(Debug)]
+pub struct LeftPrefix {
+    /// With its slash.
+    pub name: String,
+    /// The machine and the process that made it.
+    pub host: String,
+    pub pid: u32,
+    pub objects: u64,
+    pub bytes: u64,
+    /// Who may still use it, in words.
+    pub used_by: Option<String>,
+}
+
 /// What is put into a store: it may have to be sent again.
 pub trait StoreContent: Read + Seek {}
 

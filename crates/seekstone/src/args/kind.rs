@@ -5,7 +5,9 @@ use std::any::TypeId;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
-use kinds::measure::{Default, KINDS, Kind, Setting, ValueForm, WritePermission, kind_named};
+use kinds::measure::{
+    Default, KINDS, Kind, Setting, TargetUse, ValueForm, WritePermission, kind_named,
+};
 use units::{Bytes, Duration, Rate, TargetName, capitalised};
 use workload::Gap;
 
@@ -145,7 +147,11 @@ fn command(kind: &'static Kind) -> clap::Command {
     let in_brief = kind.about.split([':', ',']).next();
     KindRules::augment_args(command)
         .mut_arg("target", |arg| {
-            arg.help(capitalised(&kind.targets.in_words()))
+            let arg = arg.help(capitalised(&kind.targets.in_words()));
+            match kind.targets.directory {
+                TargetUse::Refused(_) => arg.default_value(None).required(true),
+                _ => arg,
+            }
         })
         .about(format!("Measure {}", in_brief.unwrap_or(kind.about)))
         .long_about(format!("Measure {}", kind.about))

@@ -46,7 +46,7 @@ impl BucketAddress {
                 }
             },
         };
-        let url = Url::parse(&server).map_err(|error| format!("{error}. {FORM}"))?;
+        let url = Url::parse(&server).map_err(|_| format!("names no bucket. {FORM}"))?;
         let bucket = path.unwrap_or(&url.path).trim_matches('/').to_owned();
         // A name may have points, but none that walks up.
         let mut parts = bucket.split('.');

@@ -9,6 +9,7 @@ use super::fault::S3Fault;
 use super::prefix::{KEYS_BEGIN, MARKER, marker_text, plain_options, remove_prefix};
 use crate::measure::Stop;
 use crate::measure::place::MeasureError;
+use crate::measure::store::LeftPrefix;
 
 /// A marker is no longer than this, bytes.
 const MARKER_BYTES_MAX: u64 = 4096;
@@ -16,20 +17,6 @@ const MARKER_BYTES_MAX: u64 = 4096;
 const OVER_AFTER_S: i64 = 24 * 3600;
 /// Hexadecimal digits of a prefix.
 const DIGITS: usize = 32;
-
-/// A prefix that a run has left, or still uses.
-#[derive(Debug)]
-pub struct LeftPrefix {
-    /// With its slash.
-    pub name: String,
-    /// The machine and the process that made it.
-    pub host: String,
-    pub pid: u32,
-    pub objects: u64,
-    pub bytes: u64,
-    /// Who may still use it, in words.
-    pub used_by: Option<String>,
-}
 
 /// The prefixes of ours in a bucket.
 pub struct BucketLeftovers {

@@ -14,6 +14,6 @@ mod store;
 
 pub use client::{Backoff, ListedObject, PutCondition, S3Client, S3Options};
 pub use fault::S3Fault;
-pub use left_over::{BucketLeftovers, LeftPrefix};
+pub use left_over::BucketLeftovers;
 pub use prefix::{KEYS_BEGIN, RunPrefix};
 pub use store::open_bucket;
