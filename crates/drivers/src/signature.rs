@@ -1,32 +1,22 @@
 //! Does a device carry data? A table of the marks that file systems, volume managers, encryption,
 //! RAID and partition tables leave; and whether there is anything that no mark tells.
 
-mod file_systems;
+mod boot_sector;
 mod mark;
-mod partition_tables;
 mod reading;
 #[cfg(test)]
 mod tests;
 mod unknown;
-mod volumes;
 
 use std::fs::File;
 use std::io;
 
-use self::mark::SignatureBytes;
-use self::partition_tables::boot_sector;
+use self::boot_sector::boot_sector;
+use self::mark::marks;
 use self::reading::DeviceChunks;
 
 /// The bytes of a first sector.
 const SECTOR_BYTES: usize = 512;
-
-/// Every mark that is known.
-fn marks() -> impl Iterator<Item = &'static SignatureBytes> {
-    file_systems::MARKS
-        .iter()
-        .chain(volumes::MARKS)
-        .chain(partition_tables::MARKS)
-}
 
 /// What a device of `size` bytes carries, each kind named once; empty when nothing is known.
 ///
@@ -61,7 +51,7 @@ pub(crate) fn find_content(file: &File, size: u64) -> io::Result<Option<String>>
     if !known.is_empty() {
         return Ok(Some(known.join(", ")));
     }
-    let places = marks().flat_map(|mark| mark.places);
+    let places = marks().flat_map(|mark| &mark.places);
     let places: Vec<_> = places.flat_map(|place| place.offsets(size)).collect();
     let found = unknown::find_unknown(file, size, &places)?;
     Ok(found.map(|offset| format!("data of unknown kind (first at byte {offset})")))
