@@ -50,7 +50,7 @@ struct RequestSlot {
 }
 
 /// Follows requests through their events.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RequestMatcher {
     /// When the recording began, by the clock of the events.
     begin_ns: u64,
@@ -77,13 +77,7 @@ impl RequestMatcher {
         Self {
             begin_ns,
             has_starts,
-            slots: VecDeque::new(),
-            first: 0,
-            asked: BTreeMap::new(),
-            flushes: BTreeMap::new(),
-            durable: BTreeMap::new(),
-            issued: BTreeMap::new(),
-            others: 0,
+            ..Self::default()
         }
     }
 

@@ -12,7 +12,7 @@ const TIMES_MAX: usize = 1 << 20;
 const INTERVAL_MIN: usize = 10;
 
 /// What one user saw.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadSummary {
     user: u32,
     wanted: u64,
@@ -31,13 +31,7 @@ impl ReadSummary {
         Self {
             user,
             wanted,
-            done: 0,
-            ios: 0,
-            elapsed: Duration::ZERO,
-            times_s: Vec::new(),
-            sum_s: 0.0,
-            longest_s: 0.0,
-            origin: None,
+            ..Self::default()
         }
     }
 
