@@ -12,8 +12,6 @@ mod batch;
 mod blocking;
 mod buffers;
 mod compute;
-#[doc(hidden)]
-pub mod conformance;
 mod content;
 mod device;
 mod entry_watch;

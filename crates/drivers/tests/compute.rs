@@ -1,9 +1,11 @@
 //! Processor work beside storage: it costs what it says, takes no room, and ends every wait.
 
+mod conformance_suite;
+
 use std::path::Path;
 use std::sync::Arc;
 
-use drivers::conformance::ConformanceFiles;
+use conformance_suite::ConformanceFiles;
 use drivers::{
     Caching, ComputeSettings, DriverKind, DriverOptions, TargetTable, UringSupport, open_driver,
     probe,

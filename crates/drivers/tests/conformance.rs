@@ -3,11 +3,13 @@
 // Cargo shows what a skipped test says only if it is printed.
 #![allow(clippy::print_stderr)]
 
+mod conformance_suite;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use drivers::conformance::{
+use conformance_suite::{
     ConformanceFiles, check_contract, check_storage, dropped_writes_do_no_harm,
 };
 use drivers::{

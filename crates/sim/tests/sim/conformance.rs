@@ -4,11 +4,12 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use drivers::conformance::{Terrain, check_contract};
 use engine::{Clock, Driver, DriverError, NullDriver};
 use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{ClientId, Completion, Op, Request, TargetId};
+
+use crate::conformance_suite::{Terrain, check_contract};
 
 const DEVICES: [&str; 15] = [
     "sim:mm1",

@@ -23,5 +23,8 @@ mod users;
 #[path = "../../../procedure/tests/support/mod.rs"]
 mod procedures;
 
+#[path = "../../../drivers/tests/conformance_suite/mod.rs"]
+mod conformance_suite;
+
 #[path = "../support/mod.rs"]
 mod support;

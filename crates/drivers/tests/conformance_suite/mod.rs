@@ -1,21 +1,21 @@
 //! The contract of [`Driver`], checked against any driver: the tests of the crates that have one
 //! call this, so that real storage and its models promise the same.
 
+#![allow(dead_code, reason = "each test binary uses its own part of the suite")]
+
 use std::collections::HashMap;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
+use drivers::{
+    AccessMode, Caching, Checking, DirectoryOwner, MISMATCH, Payload, SmallFiles, Target,
+    TargetError, TargetOptions, TargetTable, VerificationLog, WorkDirectory,
+};
 use engine::{Driver, DriverError};
 use units::{Duration, Instant};
 use workload::{ClientId, Completion, Durability, Errno, Op, Request, TargetId, WriteOut};
-
-use crate::payload::{Checking, MISMATCH, Payload, VerificationLog};
-use crate::table::{SmallFiles, TargetTable};
-use crate::target::{AccessMode, Caching, Target, TargetOptions};
-use crate::target_error::TargetError;
-use crate::work_directory::{DirectoryOwner, WorkDirectory};
 
 /// How many requests a check makes for each that may be outstanding, as far as
 /// [`REQUESTS_MAX`] allows.
