@@ -75,10 +75,11 @@ pub struct Pressure {
 }
 
 /// What kind of thing a target is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// A directory, in which files of our own are made.
+    #[default]
     Directory,
     /// A regular file.
     File,
@@ -90,7 +91,7 @@ pub enum TargetKind {
 }
 
 /// What a target is, and what it stands on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetDescription {
     /// The target as the user typed it.
     pub given: String,
@@ -136,13 +137,7 @@ impl TargetDescription {
             given: given.to_owned(),
             path: given.to_owned(),
             kind,
-            size_bytes: None,
-            allocated_bytes: None,
-            file_system: None,
-            devices: Vec::new(),
-            memory_backed: false,
-            remote: false,
-            raid: None,
+            ..Self::default()
         }
     }
 }

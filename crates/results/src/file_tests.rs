@@ -58,10 +58,8 @@ pub struct FilePass {
     pub device_writes: Option<u64>,
     /// Files, directories or transfers of all clients, where a stonewall made them differ from pass
     /// to pass.
-    #[serde(default)]
     pub items: Option<u64>,
     /// What was done at the stonewall, where the pass has one.
-    #[serde(default)]
     pub stonewall: Option<StonewallPass>,
 }
 
@@ -139,7 +137,6 @@ pub struct FileTest {
     /// merit.
     pub bytes_per_second: Option<Estimate>,
     /// The part before the stonewall, where the row has one.
-    #[serde(default)]
     pub stonewall: Option<StonewallFigures>,
     /// Times by kind of call.
     pub calls: Vec<FileCallTimes>,
@@ -370,13 +367,11 @@ pub struct FileTests {
     /// Of the metadata workload.
     pub tree: Option<MetadataTree>,
     /// Of the bandwidth workload.
-    #[serde(default)]
     pub transfers: Option<FileTransfers>,
     /// Whether only the first block that a call reads is compared with what was written.
     #[serde(default)]
     pub is_sampled: bool,
     /// When clients stop and see how far the others are, after the first call, nanoseconds.
-    #[serde(default)]
     pub stonewall_ns: Option<u64>,
     /// What each rank did, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

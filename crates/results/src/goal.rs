@@ -140,14 +140,12 @@ pub struct GateLimit {
     pub ratio: Option<Estimate>,
     /// The smallest change that so many runs show to be beyond the limit four times in five, as a
     /// ratio; null with too few runs.
-    #[serde(default)]
     pub sees: Option<f64>,
     /// Runs a side that tell no change from the limit four times in five; null where that is not
     /// known, or more than anybody waits for.
     pub runs_needed: Option<u32>,
     /// How the figure changed from the first of all runs to the last, by a line through their
     /// logarithms, where it got worse by more than chance at 99 %.
-    #[serde(default)]
     pub trend: Option<Estimate>,
     /// Whether it was kept.
     pub verdict: LimitVerdict,

@@ -81,7 +81,6 @@ pub struct RandomAccess {
     /// What is checked of what is read: `record` (stamp, number and text of every 4 KiB) or `none`.
     pub check: String,
     /// Time of a turn of the disk, nanoseconds, where it is known: that of a model.
-    #[serde(default)]
     pub turn_ns: Option<u64>,
     /// Bytes per second at which the file was written from its first byte to its last.
     pub fill_rate: Option<Estimate>,

@@ -22,10 +22,11 @@ use crate::warning_code::WarningCode;
 pub const SCHEMA_VERSION: u32 = 5;
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
 pub enum Status {
     /// Everything was measured.
+    #[default]
     Complete,
     /// It was stopped early; what had been measured by then is here.
     Partial {
@@ -35,7 +36,7 @@ pub enum Status {
 }
 
 /// One invocation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// [`SCHEMA_VERSION`] of the program that wrote this.
     pub schema: u32,
@@ -95,13 +96,19 @@ pub struct RowWarning {
 }
 
 impl RowWarning {
-    /// The warnings of a row of that name.
-    pub(crate) fn each(row: &str, warnings: &[Warning]) -> Vec<Self> {
-        let of_row = |warning: &Warning| Self {
-            row: row.to_owned(),
-            warning: warning.clone(),
+    /// The warnings of rows, each by its name.
+    pub(crate) fn of_rows<'a>(
+        rows: impl Iterator<Item = (impl Into<String>, &'a Vec<Warning>)>,
+    ) -> Vec<Self> {
+        let of_row = |(row, warnings): (_, &'a Vec<Warning>)| {
+            let row: String = Into::into(row);
+            let warnings = warnings.iter().cloned();
+            warnings.map(move |warning| Self {
+                row: row.clone(),
+                warning,
+            })
         };
-        warnings.iter().map(of_row).collect()
+        rows.flat_map(of_row).collect()
     }
 }
 
@@ -112,23 +119,10 @@ impl Run {
     pub fn empty(settings: Setup, environment: Environment, target: TargetDescription) -> Self {
         Self {
             schema: SCHEMA_VERSION,
-            id: None,
-            status: Status::Complete,
             settings,
             environment,
             target,
-            verdict: None,
-            other_targets: Vec::new(),
-            price: None,
-            elapsed_ns: 0,
-            measurements: Vec::new(),
-            curves: Vec::new(),
-            note: None,
-            tables: Vec::new(),
-            goals: Vec::new(),
-            findings: Vec::new(),
-            warnings: Vec::new(),
-            row_warnings: Vec::new(),
+            ..Self::default()
         }
     }
 

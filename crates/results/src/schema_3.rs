@@ -20,25 +20,15 @@ use crate::transfer::Transfer;
 /// What kinds found, each under its key.
 #[derive(Deserialize)]
 struct KindResults {
-    #[serde(default)]
     curve: Option<Curve>,
-    #[serde(default)]
     ssd: Option<SsdTests>,
-    #[serde(default)]
     rab: Option<Rab>,
-    #[serde(default)]
     random: Option<RandomAccess>,
-    #[serde(default)]
     replay: Option<Replay>,
-    #[serde(default)]
     timing: Option<Timing>,
-    #[serde(default)]
     transfer: Option<Transfer>,
-    #[serde(default)]
     transactions: Option<Transactions>,
-    #[serde(default)]
     files: Option<FileTests>,
-    #[serde(default)]
     study: Option<Study>,
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The setup of a run. What the clients did is with each measurement and curve.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The command, as in `run`.
     pub command: String,

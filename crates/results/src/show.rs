@@ -121,8 +121,8 @@ impl Show {
 
     /// With these columns.
     #[must_use]
-    pub fn columns(mut self, columns: &[&str]) -> Self {
-        self.columns = columns.iter().map(|it| (*it).to_owned()).collect();
+    pub fn columns(mut self, columns: &str) -> Self {
+        self.columns = columns.split(' ').map(str::to_owned).collect();
         self
     }
 

@@ -67,11 +67,9 @@ pub struct StudyFigure {
     /// Those far from the others; they count all the same.
     pub outliers: Vec<StudyOutlier>,
     /// The two kinds that the replicates are of, where the mean is the value of neither.
-    #[serde(default)]
     pub two_kinds: Option<StudyKinds>,
     /// By which share the later half of the replicates lies above the earlier one, where that is
     /// more than chance and more than a twentieth.
-    #[serde(default)]
     pub drift: Option<f64>,
 }
 
@@ -98,7 +96,6 @@ pub struct StudyCell {
     pub replicates: u32,
     /// How many of them no warning voids, from which the figures are made; null in runs of older
     /// versions.
-    #[serde(default)]
     pub usable: Option<u32>,
     /// One for each reading.
     pub figures: Vec<StudyFigure>,
@@ -156,11 +153,9 @@ pub struct StudyComparison {
     /// differs between them.
     pub is_stated: bool,
     /// The quotient of shares that are compared by their difference, where all are above zero.
-    #[serde(default)]
     pub ratio: Option<Estimate>,
     /// Replicates that would show in four of five studies what was not shown, if it is as large as
     /// it looks.
-    #[serde(default)]
     pub replicates_needed: Option<u32>,
 }
 

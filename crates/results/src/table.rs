@@ -99,7 +99,7 @@ pub struct Row {
 }
 
 /// Rows with the same factors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Stable name in kebab case.
     pub name: Cow<'static, str>,
@@ -143,6 +143,15 @@ const SPOILING: [WarningCode; 4] = [
 ];
 
 impl Trust {
+    /// Reliable, or else unstable.
+    #[must_use]
+    pub const fn reliable_if(is_reliable: bool) -> Self {
+        match is_reliable {
+            true => Self::Reliable,
+            false => Self::Unstable,
+        }
+    }
+
     /// Whether the figures may be used at all.
     #[must_use]
     pub const fn is_usable(self) -> bool {
@@ -341,13 +350,7 @@ impl Table {
             name: name.into(),
             factors: factors.iter().map(|it| (*it).to_owned()).collect(),
             rows,
-            is_brief: false,
-            title: String::new(),
-            are_steps: false,
-            sums_up_trials: false,
-            notes: Vec::new(),
-            says: None,
-            show: Show::default(),
+            ..Self::default()
         }
     }
 

@@ -90,7 +90,6 @@ pub struct TransactionLoad {
     /// Response time by the response-time law: users over throughput less think time, nanoseconds.
     pub response_by_law: Estimate,
     /// What the machine did meanwhile, interval by interval.
-    #[serde(default)]
     pub series: Option<SystemSeries>,
 }
 
@@ -104,7 +103,6 @@ pub struct UserSearchStep {
     /// a rough one.
     pub percentile: Estimate,
     /// The share of the response times within the limit; absent where nothing can be said.
-    #[serde(default)]
     pub within: Option<Estimate>,
     /// What it says about the limit.
     pub outcome: UserSearchOutcome,

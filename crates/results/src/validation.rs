@@ -19,7 +19,7 @@ pub enum Reference {
 }
 
 /// What a row must keep; fixed before the row was compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Bar {
     /// Simulated over published differs from 1 by no more than this.
@@ -39,11 +39,12 @@ pub enum Bar {
     /// The published figure lies between those of two models.
     Bracket,
     /// Nothing: the row is out of reach, and its note says why.
+    #[default]
     None,
 }
 
 /// How a row stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It keeps its bar.
@@ -53,11 +54,12 @@ pub enum Standing {
     /// It misses its bar.
     Outside,
     /// It has no bar.
+    #[default]
     NotJudged,
 }
 
 /// One figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValidationRow {
     /// What it is about.
     pub row: String,
@@ -89,13 +91,7 @@ impl ValidationRow {
             row: row.into(),
             unit: unit.into(),
             published: Some(published),
-            simulated: None,
-            simulated_high: None,
-            ratio: None,
-            bar: Bar::None,
-            standing: Standing::NotJudged,
-            is_misprint: false,
-            note: String::new(),
+            ..Self::default()
         }
     }
 

@@ -87,11 +87,7 @@ pub(super) fn load_of(outcome: &LevelOutcome) -> (Option<Estimate>, Trust) {
 fn saturated(curve: &Curve, found: &Saturation) -> Row {
     let clients = CLIENTS.exact(found.clients);
     let figures = [IOPS.of(found.load), clients];
-    let settled = if found.is_converged {
-        Trust::Reliable
-    } else {
-        Trust::Unstable
-    };
+    let settled = Trust::reliable_if(found.is_converged);
     let trust = settled.max(Trust::unless_invalid(&curve.warnings));
     Row::new(Vec::new(), figures, "iops", trust, &curve.warnings)
 }
@@ -130,11 +126,7 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
         Channel::Response => "latency",
         Channel::Service => "service-time",
     };
-    let trust = if point.is_converged {
-        Trust::Reliable
-    } else {
-        Trust::Unstable
-    };
+    let trust = Trust::reliable_if(point.is_converged);
     Row::new(vec![source], figures, headline, trust, &[])
 }
 

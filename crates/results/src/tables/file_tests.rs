@@ -20,21 +20,8 @@ use crate::table::{Role, Row, Table, Trust, filled};
 /// Factors of every row.
 const FACTORS: [&str; 5] = ["test", "state", "place", "spacing", "scale"];
 /// What a line has of a test.
-const COLUMNS: [&str; 13] = [
-    "elapsed",
-    "over-memory",
-    "files-per-second",
-    "call-mean",
-    "call-p99",
-    "throughput",
-    "cpu-user",
-    "cpu-system",
-    "passes",
-    "device-reads",
-    "device-writes",
-    "calls-per-second",
-    "items",
-];
+const COLUMNS: &str = "elapsed over-memory files-per-second call-mean call-p99 throughput cpu-user \
+                       cpu-system passes device-reads device-writes calls-per-second items";
 const LEGEND: &str = "elapsed: from the first call of a pass to its last. files: directories and \
                       transfers, too. call: the kind of call that takes most of the time. CPU and \
                       device: of one pass.";
@@ -54,7 +41,7 @@ impl FileTests {
         let show = Show::default()
             .matrix("test", "state")
             .with_each(&["place", "scale"], "over-memory")
-            .columns(&COLUMNS);
+            .columns(COLUMNS);
         let calls = self.tests.iter();
         let calls = calls.flat_map(|test| test.calls.iter().map(|it| of_call(test, it)));
         let growth = self.growth.iter().map(|it| self.of_growth(it));
@@ -87,9 +74,7 @@ impl FileTests {
     /// What must be known of each test.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let all = self.tests.iter();
-        let all = all.flat_map(|it| RowWarning::each(&it.name(), &it.warnings));
-        all.collect()
+        RowWarning::of_rows(self.tests.iter().map(|it| (it.name(), &it.warnings)))
     }
 
     fn calls_title(&self) -> String {

@@ -7,6 +7,8 @@ use crate::table::{Role, Row, Table, Trust, filled};
 const LEGEND: &str = "One pass of each phase, as the rules ask for: no interval is known. Rates \
                       include what clients wrote after the stonewall, until all had written as \
                       much as the furthest.";
+const SHOWN: &str = "throughput files-per-second elapsed stonewall-bytes-per-second \
+                     stonewall-files-per-second";
 const OF_SCORES: &str = "Geometric means: of bandwidths in GiB/s, of metadata rates in thousands \
                          of operations per second, and of both.";
 
@@ -55,13 +57,7 @@ impl Io500Found {
             .map(|it| format!("Not a submission: {it}."));
         filled([
             Table::new("io500", &["phase"], phases.collect())
-                .shown(Show::default().columns(&[
-                    "throughput",
-                    "files-per-second",
-                    "elapsed",
-                    "stonewall-bytes-per-second",
-                    "stonewall-files-per-second",
-                ]))
+                .shown(Show::default().columns(SHOWN))
                 .noted([LEGEND.to_owned()]),
             Table::new("io500-scores", &["score"], scores.collect())
                 .titled("Scores")

@@ -61,9 +61,7 @@ impl Rab {
     /// What must be known of each workload, but for its curve and its load.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let all = self.workloads.iter();
-        let all = all.flat_map(|it| RowWarning::each(&it.name, &it.warnings));
-        all.collect()
+        RowWarning::of_rows(self.workloads.iter().map(|it| (&it.name, &it.warnings)))
     }
 
     /// The load curves of the workloads that have one.
@@ -111,7 +109,7 @@ impl Rab {
         });
         Table::new("rab-over-runs", &["workload", "mode"], rows.collect())
             .titled("All runs")
-            .shown(Show::default().columns(&["rabmark-r", "rabmark-s", "runs"]))
+            .shown(Show::default().columns("rabmark-r rabmark-s runs"))
             .noted([OVER_RUNS.to_owned()])
     }
 
@@ -125,19 +123,12 @@ impl Rab {
         let factors = ["group", "mode", "run"];
         Table::new("rab-averages", &factors, rows.collect())
             .titled("Averages over a group")
-            .shown(show.columns(&["rabmark-r", "rabmark-s", "workloads"]))
+            .shown(show.columns("rabmark-r rabmark-s workloads"))
     }
 
     fn of_workloads(&self) -> Table {
         let rows = self.workloads.iter().map(workload);
-        let columns = [
-            "rabmark-r",
-            "rabmark-s",
-            "throughput",
-            "service-time",
-            "clients",
-            "place-sets",
-        ];
+        let columns = "rabmark-r rabmark-s throughput service-time clients place-sets";
         let is_begun_anew = self.workloads.iter().any(|it| it.place_sets > Some(1));
         let covered = match is_begun_anew {
             true => COVERED,
@@ -148,7 +139,7 @@ impl Rab {
         Table::new("rab-workloads", &factors, rows.collect())
             .of_trials()
             .titled("Workloads")
-            .shown(Show::default().columns(&columns))
+            .shown(Show::default().columns(columns))
             .noted(notes)
     }
 
@@ -172,10 +163,10 @@ impl Rab {
             alone.chain(levels.map(|it| level(workload, it)))
         });
         let factors = ["workload", "mode", "run", "level"];
-        let columns = ["service-time", "iops", "iops-by-latency"];
+        let columns = "service-time iops iops-by-latency";
         Table::new("rab-levels", &factors, rows.collect())
             .titled("Levels")
-            .shown(Show::default().columns(&columns))
+            .shown(Show::default().columns(columns))
             .noted([LEVELS.to_owned()])
     }
 

@@ -22,13 +22,15 @@ impl RandomAccess {
             let is_listed = self.is_end(cell);
             row(cell).listed(is_listed).saying(self.saying(cell))
         });
-        let mut columns = vec!["service-time", "service-time-p99", "iops"];
-        columns.extend(self.is_cached().then_some("page-cache-share"));
+        let columns = match self.is_cached() {
+            true => "service-time service-time-p99 iops page-cache-share",
+            false => "service-time service-time-p99 iops",
+        };
         let cells = Table::new(TABLE, &FACTORS, rows.collect())
             .of_trials()
             .titled("Service times")
             .noted(self.notes())
-            .shown(Show::default().side_by_side("operation").columns(&columns));
+            .shown(Show::default().side_by_side("operation").columns(columns));
         let filling = self.fill_rate.map(|rate| {
             let levels = vec![Bytes(self.size_bytes).to_string()];
             Row::new(
@@ -48,9 +50,7 @@ impl RandomAccess {
     /// What must be known of each cell.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let all = self.cells.iter();
-        let all = all.flat_map(|it| RowWarning::each(&it.title(), &it.warnings));
-        all.collect()
+        RowWarning::of_rows(self.cells.iter().map(|it| (it.title(), &it.warnings)))
     }
 
     /// Whether the cell is the first or the last of those over growing spans.
@@ -205,11 +205,7 @@ fn row(cell: &RandomCell) -> Row {
     let cpu = cell.cpu_per_operation_ns.map(|ns| ns / 1e9);
     figures.extend(cpu.map(|it| CPU_PER_IO.bare(it)));
     figures.extend(cell.page_cache_share.map(|it| PAGE_CACHE_SHARE.bare(it)));
-    let settled = if cell.is_citable {
-        Trust::Reliable
-    } else {
-        Trust::Unstable
-    };
+    let settled = Trust::reliable_if(cell.is_citable);
     let trust = settled.max(Trust::unless_invalid(&cell.warnings));
     let rounds = cell.rounds.iter().zip(1..).map(|(mean, number)| {
         Replicate::new(number, true, [SERVICE_TIME.reading(mean.value / 1e9)])

@@ -7,6 +7,10 @@ use crate::replay::{Replay, ReplayDeal, ReplayHost, ReplayLag, ReplayPace};
 use crate::show::Show;
 use crate::table::{Figure, Role, Row, Table, Trust, filled};
 
+/// What a screen shows.
+const SHOWN: &str =
+    "elapsed stretch behind behind-p50 behind-p99 behind-longest late moved left-out";
+
 impl Replay {
     /// How the replay went, and what each of several hosts did of it. Every request counts, and
     /// there was one replay: nothing is known of how far another would differ.
@@ -44,15 +48,9 @@ impl Replay {
             figures.extend(of_schedule(&behind));
         }
         let row = Row::new(vec![pace], figures, "elapsed", Trust::Reliable, &[]);
-        let columns = ["elapsed", "stretch", "behind", "behind-p50", "behind-p99"];
-        let columns = [
-            &columns[..],
-            &["behind-longest", "late", "moved", "left-out"],
-        ]
-        .concat();
         Table::new("replay", &["pace"], vec![row])
             .titled("Replay")
-            .shown(Show::default().columns(&columns))
+            .shown(Show::default().columns(SHOWN))
             .noted(std::iter::once(self.trace()).chain(self.behind.map(|_| legend())))
     }
 

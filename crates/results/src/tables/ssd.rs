@@ -35,8 +35,7 @@ impl SsdTests {
             1 => ROUNDS_MAX,
             _ => ROUNDS_MAX_OF_MANY,
         };
-        let columns = ["capacities", "iops", "latency", "throughput"];
-        let columns = [&columns[..], &["pts-range", "pts-excursion", "trend"]].concat();
+        let columns = "capacities iops latency throughput pts-range pts-excursion trend";
         let metrics = [IOPS, LATENCY, THROUGHPUT].map(|it| it.name);
         let convergence = ["iops-by-law", "mean"].map(str::to_owned);
         let picture = |title: &str, x: &str, others: &[String]| PlotOf {
@@ -47,7 +46,7 @@ impl SsdTests {
         };
         let rounds = Show::default()
             .grouped_by("test")
-            .columns(&columns)
+            .columns(columns)
             .at_most(rounds_max)
             .bar("iops")
             .plot(picture("convergence", "capacities", &convergence));
@@ -69,9 +68,7 @@ impl SsdTests {
     /// What must be known of each test.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let all = self.phases.iter();
-        let all = all.flat_map(|it| RowWarning::each(&it.name, &it.warnings));
-        all.collect()
+        RowWarning::of_rows(self.phases.iter().map(|it| (&it.name, &it.warnings)))
     }
 
     fn of_tests(&self) -> Table {
@@ -106,10 +103,10 @@ impl SsdTests {
             .phases
             .iter()
             .filter_map(|it| of_test(it, self.size_bytes));
-        let columns = ["iops", "latency", "throughput", "trend", "iops-by-law"];
+        let columns = "iops latency throughput trend iops-by-law";
         Table::new("ssd", &["test"], rows.collect())
             .titled("Steady state")
-            .shown(Show::default().columns(&columns))
+            .shown(Show::default().columns(columns))
             .noted(std::iter::once(how).chain(purges).chain(cache).chain(laws))
     }
 
@@ -130,17 +127,11 @@ impl SsdTests {
             }
             () => Show::default(),
         };
-        let columns = [
-            "iops",
-            "throughput",
-            "latency",
-            "latency-p99.9",
-            "latency-max",
-        ];
+        let columns = "iops throughput latency latency-p99.9 latency-max";
         let factors = ["test", "pattern", "block", "read", "depth"];
         Table::new("ssd-loads", &factors, rows.collect())
             .titled("Loads")
-            .shown(show.grouped_by("test").columns(&columns))
+            .shown(show.grouped_by("test").columns(columns))
     }
 
     fn of_segments(&self) -> Table {
@@ -149,17 +140,10 @@ impl SsdTests {
             let segments = phase.segments.iter();
             segments.filter_map(|it| of_segment(phase, it))
         });
-        let columns = [
-            "iops",
-            "over-steady",
-            "throughput",
-            "latency",
-            "latency-p99",
-            "first",
-        ];
+        let columns = "iops over-steady throughput latency latency-p99 first";
         Table::new(SSD_SEGMENTS, &["test", "segment"], rows.collect())
             .titled("Segments")
-            .shown(Show::default().grouped_by("test").columns(&columns))
+            .shown(Show::default().grouped_by("test").columns(columns))
     }
 
     fn of_bursts(&self) -> Table {

@@ -42,9 +42,7 @@ impl Timing {
     /// What must be known of each command.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let all = self.commands.iter();
-        let all = all.flat_map(|it| RowWarning::each(&it.name, &it.warnings));
-        all.collect()
+        RowWarning::of_rows(self.commands.iter().map(|it| (&it.name, &it.warnings)))
     }
 
     /// What each comparison shows, in a sentence and never beyond it.
@@ -56,7 +54,7 @@ impl Timing {
 
     fn of_commands(&self) -> Table {
         let rows = self.commands.iter().map(|it| self.of_command(it));
-        let columns = ["elapsed", "cpu-user", "cpu-system", "memory", "runs"];
+        let columns = "elapsed cpu-user cpu-system memory runs";
         let named = self.commands.iter().filter(|it| it.name != it.command);
         let named = named.map(|it| format!("{}: {}", it.name, it.command));
         let shell = self.shell_s.map(|shell| {
@@ -69,7 +67,7 @@ impl Timing {
         let notes = std::iter::once(self.how()).chain(named);
         let notes = notes.chain(self.outliers()).chain([LEGEND.to_owned()]);
         Table::new("commands", &["command"], rows.collect())
-            .shown(Show::default().columns(&columns).each("round"))
+            .shown(Show::default().columns(columns).each("round"))
             .noted(notes.chain(memory).chain(shell))
     }
 

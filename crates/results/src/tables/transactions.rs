@@ -24,26 +24,12 @@ const WHOLE: &str = "whole run";
 const EVIDENCE_MIN: f64 = 10.0;
 /// ... and from which it is more than indicative.
 const EVIDENCE_FIRM: f64 = 20.0;
-/// What a screen shows of the machine.
-const MACHINE_SHOWN: [&str; 17] = [
-    "users",
-    "tps",
-    "latency",
-    "cpu-busy",
-    "device-busy",
-    "reads",
-    "writes",
-    "queue-depth",
-    "device-reads",
-    "device-writes",
-    "device-queue",
-    "cpu-per-transaction",
-    "cpu-asked",
-    "page-cache-share",
-    "minor-faults",
-    "major-faults",
-    "elapsed",
-];
+/// What a screen shows of users, and of the machine.
+const SHOWN: &str = "tps latency latency-p90 latency-p95 latency-p99 latency-max latency-from-start \
+                     transactions";
+const MACHINE_SHOWN: &str = "users tps latency cpu-busy device-busy reads writes queue-depth \
+                             device-reads device-writes device-queue cpu-per-transaction cpu-asked \
+                             page-cache-share minor-faults major-faults elapsed";
 const TIMES: &str = "latency: from due, the end of the think time. Latency from start: from the \
                      issue of the first operation. Both, and TPS: while all users are at work.";
 const PARTS: &str = "steady: what a transaction took over the whole run, times the steady rate. \
@@ -57,23 +43,14 @@ impl Transactions {
         let is_detail = self.search.is_some() || self.standard.is_some();
         let seen = Show {
             is_detail,
-            ..Show::default().with_trials().columns(&[
-                "tps",
-                "latency",
-                "latency-p90",
-                "latency-p95",
-                "latency-p99",
-                "latency-max",
-                "latency-from-start",
-                "transactions",
-            ])
+            ..Show::default().with_trials().columns(SHOWN)
         };
         let machine = Show {
             is_detail,
             ..Show::default()
                 .grouped_by("users")
                 .by_metric()
-                .columns(&MACHINE_SHOWN)
+                .columns(MACHINE_SHOWN)
         };
         let users = self.loads.iter().flat_map(|load| of_users(load, trials));
         let mut users: Vec<Row> = users.collect();
@@ -280,10 +257,7 @@ fn of_search(search: &UserSearchResult) -> Table {
     let misses = search.misses.map(f64::from);
     figures.extend(misses.map(|it| MISSES.exact(it)));
     let is_open = most.is_none_or(|most| meets == 0.0 && most > 0.0);
-    let trust = match is_open {
-        true => Trust::Unstable,
-        false => Trust::Reliable,
-    };
+    let trust = Trust::reliable_if(!is_open);
     let levels = vec![format!("{share} % within {limit}")];
     let counted = |users: u32| format_counted(users.into(), "user");
     let surely = match search.meets {

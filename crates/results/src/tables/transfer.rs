@@ -25,6 +25,10 @@ const OF_HOSTS: &str = "Passes that read all streams. throughput: while this ran
                         first in, last in: passes in which it was done first, or last. CPUs: \
                         processors that it used meanwhile.";
 
+/// What a screen shows of the streams together.
+const SHOWN: &str = "throughput page-cache-share iops latency latency-p99 passes device-throughput \
+                     cpu-per-mib";
+
 impl Transfer {
     /// The series of passes, the streams of each, alone and together, the hosts, and the passes.
     #[must_use]
@@ -41,19 +45,15 @@ impl Transfer {
     /// What must be known of each series.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
-        let all = self.series.iter();
-        let all = all.flat_map(|it| RowWarning::each(&it.title, &it.warnings));
-        all.collect()
+        RowWarning::of_rows(self.series.iter().map(|it| (&it.title, &it.warnings)))
     }
 
     fn of_series(&self) -> Table {
         let factors = ["operation", "access", "block", "size", "streams"];
-        let columns = ["throughput", "page-cache-share", "iops", "latency"];
-        let others = ["latency-p99", "passes", "device-throughput", "cpu-per-mib"];
         let rows = self.series.iter().map(of_series);
         Table::new("transfer", &factors, rows.collect())
             .briefly_named()
-            .shown(Show::default().columns(&[columns, others].concat()))
+            .shown(Show::default().columns(SHOWN))
             .noted(self.notes())
     }
 
@@ -173,11 +173,11 @@ impl Transfer {
         });
         let has_device = passes().any(|it| it.device_rate.is_some());
         let device = has_device.then_some(OF_DEVICES);
-        let columns = ["throughput", "elapsed", "page-cache-share", "cpu"];
+        let columns = "throughput elapsed page-cache-share cpu";
         Table::new("transfer-passes", &["series", "pass"], rows.collect())
             .titled("Passes")
             .of_steps()
-            .shown(Show::detail().grouped_by("series").columns(&columns))
+            .shown(Show::detail().grouped_by("series").columns(columns))
             .noted(cpu.into_iter().chain(device).map(str::to_owned))
     }
 }

@@ -67,7 +67,7 @@ impl Study {
             .of_steps()
             .briefly_named();
         let show = Show::default()
-            .columns(&["base", "new", "ratio", "difference"])
+            .columns("base new ratio difference")
             .around_one("ratio");
         let table = match is_of_targets {
             true => self.of_targets(table, show),

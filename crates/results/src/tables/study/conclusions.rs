@@ -77,7 +77,7 @@ impl Study {
             .of_steps()
             .titled("Best levels")
             .noted(["Best over worst, averaged over the other factors.".to_owned()])
-            .shown(Show::detail().columns(&["ratio", "difference"]));
+            .shown(Show::detail().columns("ratio difference"));
         (!table.rows.is_empty()).then_some(table)
     }
 
@@ -93,10 +93,7 @@ impl Study {
         let levels = levels.map(str::to_owned).to_vec();
         let mut figures = self.cells.iter().flat_map(|it| &it.figures);
         let is_unstable = figures.any(|it| it.reading == found.reading && is_wide(it));
-        let trust = match is_unstable {
-            true => Trust::Unstable,
-            false => Trust::Reliable,
-        };
+        let trust = Trust::reliable_if(!is_unstable);
         let saying = match found.main.as_slice() {
             // What is better holds all the same.
             _ if is_unstable => Saying::quoting(self.best_named(found, best, "")).if_unstable(),
