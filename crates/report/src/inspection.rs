@@ -6,7 +6,7 @@ use units::{Bytes, format_count, format_rate};
 
 use crate::page::TextPage;
 use crate::style::{Style, Tone};
-use crate::target;
+use crate::target::{self, joined, with};
 
 /// The target, what it stands on, the machine, and cautions with advice.
 #[must_use]
@@ -88,76 +88,41 @@ fn mount_options(file_system: &FileSystem) -> String {
 fn device(page: &mut TextPage<'_>, device: &BlockDevice) {
     page.heading(&format!("{} ({})", device.name, device.number));
     page.fact("device", &target::device_in_brief(device));
-    page.fact(
-        "partition of",
-        device.partition_of.as_deref().unwrap_or_default(),
-    );
+    page.known("partition of", device.partition_of.as_ref());
     page.fact("stands on", &device.members.join(", "));
-    page.fact(
-        "size",
-        &device
-            .size_bytes
-            .map_or_else(String::new, |size| Bytes(size).to_string()),
-    );
-    page.fact(
-        "write cache",
-        device.write_cache.as_deref().unwrap_or_default(),
-    );
+    page.known("size", device.size_bytes.map(Bytes));
+    page.known("write cache", device.write_cache.as_ref());
     page.fact("blocks", &blocks(device));
     page.fact("queue", &queue(device));
     page.fact("properties", &properties(device));
-    page.fact(
-        "backing file",
-        device.backing_file.as_deref().unwrap_or_default(),
-    );
+    page.known("backing file", device.backing_file.as_ref());
     if let Some(limits) = &device.throttled {
         page.fact("limits", &throttle(limits));
     }
 }
 
-fn join(parts: impl IntoIterator<Item = Option<String>>) -> String {
-    parts
-        .into_iter()
-        .flatten()
-        .collect::<Vec<String>>()
-        .join(", ")
-}
-
 fn blocks(device: &BlockDevice) -> String {
-    let named = |bytes: Option<u64>, name: &str| {
-        bytes
-            .filter(|&bytes| bytes > 0)
-            .map(|bytes| format!("{name} {}", Bytes(bytes)))
-    };
-    join([
-        named(device.logical_block_bytes, "logical"),
-        named(device.physical_block_bytes, "physical"),
-        named(device.minimum_io_bytes, "smallest preferred"),
-        named(device.optimal_io_bytes, "best for streaming"),
+    let named = |bytes: Option<u64>, name| with(name, bytes.filter(|it| *it > 0).map(Bytes), "");
+    joined([
+        named(device.logical_block_bytes, "logical "),
+        named(device.physical_block_bytes, "physical "),
+        named(device.minimum_io_bytes, "smallest preferred "),
+        named(device.optimal_io_bytes, "best for streaming "),
     ])
 }
 
 fn queue(device: &BlockDevice) -> String {
-    join([
-        device
-            .scheduler
-            .as_ref()
-            .map(|scheduler| format!("scheduler {scheduler}")),
-        device
-            .requests
-            .map(|requests| format!("{requests} requests")),
-        device
-            .max_sectors_kib
-            .map(|kib| format!("requests up to {kib} KiB")),
-        device
-            .read_ahead_kib
-            .map(|kib| format!("read-ahead {kib} KiB")),
+    joined([
+        with("scheduler ", device.scheduler.as_ref(), ""),
+        with("", device.requests, " requests"),
+        with("requests up to ", device.max_sectors_kib, " KiB"),
+        with("read-ahead ", device.read_ahead_kib, " KiB"),
     ])
 }
 
 fn properties(device: &BlockDevice) -> String {
     let says = |fact: Option<bool>, text: &str| (fact == Some(true)).then(|| text.to_owned());
-    join([
+    joined([
         says(device.discard, "accepts discards"),
         says(device.removable, "removable"),
         says(device.read_only, "read-only"),
@@ -175,7 +140,7 @@ fn throttle(limits: &Throttle) -> String {
     let operations = |limit: Option<u64>, kind: &str| {
         limit.map(|limit| format!("{} {kind}/s", format_count(limit as f64)))
     };
-    let limited = join([
+    let limited = joined([
         rate(limits.read_bytes_per_second, "reads"),
         rate(limits.write_bytes_per_second, "writes"),
         operations(limits.read_operations_per_second, "reads"),
@@ -191,14 +156,8 @@ fn machine(page: &mut TextPage<'_>, environment: &Environment) {
     ));
     page.fact("processor", &processor(environment));
     page.fact("memory", &memory(environment));
-    page.fact(
-        "runs in",
-        environment.virtualised.as_deref().unwrap_or_default(),
-    );
-    page.fact(
-        "clock",
-        environment.clock_source.as_deref().unwrap_or_default(),
-    );
+    page.known("runs in", environment.virtualised.as_ref());
+    page.known("clock", environment.clock_source.as_ref());
     let load = environment.load_average.map(|[one, five, fifteen]| {
         format!("load {one:.2}, {five:.2}, {fifteen:.2} over 1, 5 and 15 minutes")
     });
@@ -212,7 +171,7 @@ fn machine(page: &mut TextPage<'_>, environment: &Environment) {
         .steal_share
         .filter(|&share| share > 0.0)
         .map(|share| format!("{:.1} % steal since boot", share * 100.0));
-    page.fact("busy", &join([load, pressure, steal]));
+    page.fact("busy", &joined([load, pressure, steal]));
 }
 
 fn processor(environment: &Environment) -> String {
@@ -224,7 +183,7 @@ fn processor(environment: &Environment) -> String {
             environment.cpus_allowed, environment.cpus_online
         )
     };
-    join([
+    joined([
         environment.cpu_model.clone(),
         Some(environment.architecture.clone()),
         Some(cpus),
@@ -235,22 +194,17 @@ fn processor(environment: &Environment) -> String {
 }
 
 fn memory(environment: &Environment) -> String {
-    let named = |bytes: Option<u64>, name: &str| bytes.map(|b| format!("{} {name}", Bytes(b)));
-    join([
-        named(environment.memory_total_bytes, "in all"),
-        named(environment.memory_available_bytes, "available"),
-        environment
-            .memory_limit_bytes
-            .map(|limit| format!("limited to {}", Bytes(limit))),
-        named(
-            environment.swap_total_bytes.filter(|&swap| swap > 0),
-            "of swap",
+    let swap = environment.swap_total_bytes.filter(|&swap| swap > 0);
+    let free = environment.swap_free_bytes.filter(|_| swap.is_some());
+    joined([
+        with("", environment.memory_total_bytes.map(Bytes), " in all"),
+        with(
+            "",
+            environment.memory_available_bytes.map(Bytes),
+            " available",
         ),
-        named(
-            environment
-                .swap_free_bytes
-                .filter(|_| environment.swap_total_bytes > Some(0)),
-            "of swap free",
-        ),
+        with("limited to ", environment.memory_limit_bytes.map(Bytes), ""),
+        with("", swap.map(Bytes), " of swap"),
+        with("", free.map(Bytes), " of swap free"),
     ])
 }

@@ -1,5 +1,7 @@
 //! A page under construction: lines that never run past its width.
 
+use std::fmt::Display;
+
 use crate::style::{Style, Tone};
 use crate::table::TextTable;
 use units::printable;
@@ -74,6 +76,11 @@ impl<'a> TextPage<'a> {
         if !text.is_empty() {
             self.item(Tone::Quiet, &format!("{label:LABEL$}"), text);
         }
+    }
+
+    /// A fact, where it is known.
+    pub fn known(&mut self, label: &str, fact: Option<impl Display>) {
+        self.fact(label, &fact.map_or_else(String::new, |it| it.to_string()));
     }
 
     /// A table in the section's indentation.

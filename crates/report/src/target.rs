@@ -1,11 +1,24 @@
 //! What a target stands on, in a few words or in full.
 
+use std::fmt::Display;
+
 use results::TargetDescription;
 use results::environment::{BlockDevice, FileSystem, RaidActivity, RaidState, TargetKind};
 use units::Bytes;
 
 /// What a model is called.
 const SIMULATED: &str = "a simulated device, in virtual time";
+
+/// What is known, with words before and behind it.
+pub(crate) fn with(before: &str, fact: Option<impl Display>, behind: &str) -> Option<String> {
+    fact.map(|fact| format!("{before}{fact}{behind}"))
+}
+
+/// What is known, in one line.
+pub(crate) fn joined(facts: impl IntoIterator<Item = Option<String>>) -> String {
+    let known: Vec<String> = facts.into_iter().flatten().collect();
+    known.join(", ")
+}
 
 /// File system, device and free space in one line.
 pub(crate) fn in_brief(target: &TargetDescription) -> String {
@@ -88,25 +101,22 @@ fn of_device(device: &BlockDevice, has_scheduler: bool) -> String {
             "non-rotational"
         }
     });
-    let facts: Vec<String> = [
+    let facts = joined([
         device.model.clone(),
         device.transport.clone(),
         device.mapping.clone(),
         rotational.map(str::to_owned),
-        device
-            .scheduler
-            .as_ref()
-            .filter(|_| has_scheduler)
-            .map(|scheduler| format!("scheduler {scheduler}")),
+        with(
+            "scheduler ",
+            device.scheduler.as_ref().filter(|_| has_scheduler),
+            "",
+        ),
         device.throttled.as_ref().map(|_| "throttled".to_owned()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    ]);
     if facts.is_empty() {
         return device.name.clone();
     }
-    format!("{} ({})", device.name, facts.join(", "))
+    format!("{} ({facts})", device.name)
 }
 
 /// What kind of thing a target is.

@@ -10,7 +10,7 @@ use crate::markup::{escaped, escaped_lines, in_print};
 use crate::names::words;
 use crate::note;
 use crate::standing;
-use crate::target::{device_in_brief, file_system_in_full, in_brief, raid_in_brief};
+use crate::target::{device_in_brief, file_system_in_full, in_brief, joined, raid_in_brief, with};
 
 /// Of what is said of several measurements, so many are named.
 const SCOPES_SHOWN: usize = 6;
@@ -189,36 +189,21 @@ pub(super) fn environment(run: &Run) -> String {
 }
 
 fn device_in_full(device: &BlockDevice) -> String {
-    let parts = [
+    joined([
         Some(device_in_brief(device)),
         device.size_bytes.map(|size| Bytes(size).to_string()),
-        device
-            .write_cache
-            .as_ref()
-            .map(|cache| format!("cache {cache}")),
-        device
-            .partition_of
-            .as_ref()
-            .map(|disk| format!("partition of {disk}")),
-        device
-            .backing_file
-            .as_ref()
-            .map(|file| format!("file {file}")),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    parts.join(", ")
+        with("cache ", device.write_cache.as_ref(), ""),
+        with("partition of ", device.partition_of.as_ref(), ""),
+        with("file ", device.backing_file.as_ref(), ""),
+    ])
 }
 
 fn processor(it: &Environment) -> String {
-    let parts = [
+    joined([
         it.cpu_model.clone(),
         Some(it.architecture.clone()),
-        it.clock_source
-            .as_ref()
-            .map(|clock| format!("clock {clock}")),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    parts.join(", ")
+        with("clock ", it.clock_source.as_ref(), ""),
+    ])
 }
 
 /// What else the machine did.
