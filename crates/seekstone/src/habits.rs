@@ -11,7 +11,7 @@ mod line;
 mod tables;
 
 use line::OwnLine;
-use tables::{COMMANDS, DD, ELSEWHERE, HABITS};
+use tables::{DD, Habit, habit, habit_of};
 use units::TargetName;
 
 /// Options that destroy or agree to something: no typo is answered with one of them.
@@ -141,7 +141,7 @@ fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {
             return unknown(error, &argument, definition, (command, typed));
         }
         // A value for what takes none, as in --verify=crc32c.
-        ErrorKind::TooManyValues => habit(option, command, definition),
+        ErrorKind::TooManyValues => counterpart(option, command, definition),
         ErrorKind::ValueValidation => list(&error, option),
         _ => None,
     };
@@ -185,7 +185,7 @@ fn unknown(
     };
     let tips = own_tip(option, command, typed)
         .or_else(|| whole_line(command, definition, typed))
-        .or_else(|| habit(option, command, definition).map(|it| vec![it]))
+        .or_else(|| counterpart(option, command, definition).map(|it| vec![it]))
         .or_else(|| elsewhere(option, definition).map(|it| vec![it]));
     if tips.is_some() || NEVER_SUGGESTED.iter().any(|it| suggested.starts_with(it)) {
         error.remove(ContextKind::SuggestedArg);
@@ -204,11 +204,9 @@ fn unknown(
 
 /// What the command has in its place.
 fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<Vec<String>> {
-    let is_of = |commands: &[&str]| commands.is_empty() || commands.contains(&command);
-    let mut known = ELSEWHERE.iter();
-    let known = known.find(|(commands, options, _)| is_of(commands) && options.contains(&option));
-    if let Some((.., tip)) = known {
-        return Some(vec![(*tip).to_owned()]);
+    let is_of = |commands: &str| commands.split(' ').any(|it| it == command);
+    if let Some(known) = habit_of("elsewhere", option, is_of) {
+        return Some(vec![known.ours.to_owned()]);
     }
     let is_word = !option.starts_with('-') && option.parse::<f64>().is_err();
     match command {
@@ -232,18 +230,18 @@ fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<Vec<String>>
 /// All that was typed, in our words, where it has options of other tools.
 fn whole_line(command: &str, definition: &Command, typed: &[String]) -> Option<Vec<String>> {
     let taken = definition.find_subcommand(command)?;
-    let known = |name: &str| HABITS.iter().find(|(options, ..)| options.contains(&name));
+    let known = |name: &str| habit("option", name);
     let line = OwnLine::of(typed, taken, |name| known(name).is_some())?;
     let (last, others) = line.translated.split_last()?;
     let theirs = match others {
         [] => format!("{last} is an option"),
         _ => format!("{} and {last} are options", others.join(", ")),
     };
-    let whose = known(line.translated.first()?).map_or("other tools", |(_, whose, _)| whose);
+    let whose = known(line.translated.first()?).map_or("other tools", |it| it.of);
     let mut left_out: Vec<(&str, Vec<&str>)> = Vec::new();
     for name in &line.left_out {
-        let (_, _, ours) = known(name)?;
-        match left_out.iter_mut().find(|(it, _)| it == ours) {
+        let Habit { ours, .. } = known(name)?;
+        match left_out.iter_mut().find(|(it, _)| *it == ours) {
             Some((_, names)) => names.push(name),
             None => left_out.push((ours, vec![name])),
         }
@@ -269,14 +267,13 @@ fn whole_line(command: &str, definition: &Command, typed: &[String]) -> Option<V
 }
 
 /// What does here what another tool's option does there.
-fn habit(option: &str, command: &str, definition: &Command) -> Option<String> {
-    let mut habits = HABITS.iter();
-    let (_, whose, ours) = habits.find(|(options, ..)| options.contains(&option))?;
+fn counterpart(option: &str, command: &str, definition: &Command) -> Option<String> {
+    let Habit { of, ours, .. } = habit("option", option)?;
     let answer = match ours.strip_prefix("none: ") {
         Some(why) => format!("leave it out: {why}"),
         None => format!("here: {ours}{}", where_it_is(ours, command, definition)),
     };
-    Some(format!("{option} is an option of {whose}: {answer}"))
+    Some(format!("{option} is an option of {of}: {answer}"))
 }
 
 /// A word that stands for one of our commands, with what to type.
@@ -284,14 +281,11 @@ fn unknown_command(mut error: Error) -> Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
     };
-    let known = COMMANDS
-        .iter()
-        .find(|(words, _)| words.contains(&word.as_str()));
-    let Some((_, ours)) = known else {
+    let Some(known) = habit("command", word) else {
         return error;
     };
     error.remove(ContextKind::SuggestedSubcommand);
-    suggesting(error, vec![(*ours).to_owned()])
+    suggesting(error, vec![known.ours.to_owned()])
 }
 
 /// Which commands take what is advised, where the one that was typed does not.
@@ -446,8 +440,9 @@ mod tests {
     #[test]
     fn words_of_other_tools_point_to_a_command() {
         let definition = definition();
-        for (words, ours) in COMMANDS {
-            check(&["seekstone", words[0]], ours);
+        for Habit { typed, ours, .. } in tables::habits("command") {
+            let word = typed.split(' ').next().expect("a word");
+            check(&["seekstone", word], ours);
             let named = ours
                 .split('`')
                 .nth(1)
@@ -478,7 +473,7 @@ mod tests {
     fn what_is_named_here_exists() {
         let definition = definition();
         let trial = definition.find_subcommand("trial").expect("trial");
-        for (_, _, ours) in HABITS {
+        for Habit { ours, .. } in tables::habits("option") {
             for word in ours.split([' ', ':', ',', ';']) {
                 if let Some(name) = word.strip_prefix("--") {
                     let is_known = trial.get_arguments().any(|it| it.get_long() == Some(name))

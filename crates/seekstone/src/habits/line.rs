@@ -4,98 +4,13 @@ use clap::{Arg, Command};
 use host::process::quoted;
 use units::{Bytes, Duration, parse_rate};
 
-/// What an option of another tool is here.
-#[derive(Clone, Copy)]
-enum OptionMeaning {
-    /// A factor of `--clients`: each client keeps one I/O outstanding.
-    Clients,
-    /// Reads or writes, sequential or random.
-    Access,
-    /// An option of ours, with their value as ours; none where there is no such value.
-    Option(&'static str, fn(&str) -> Option<String>),
-    /// An option of ours without a value, unless theirs has this one.
-    Unless(&'static str, &'static str),
-    /// An option of ours without a value, if theirs has this one.
-    If(&'static str, &'static str),
-    /// The target.
-    Target,
-}
-
-const MEANINGS: &[(&[&str], OptionMeaning)] = &[
-    (
-        &[
-            "--iodepth",
-            "--numjobs",
-            "--threads",
-            "--num-threads",
-            "--qd",
-            "--queue-depth",
-            "-t",
-        ],
-        OptionMeaning::Clients,
-    ),
-    (
-        &["--rw", "--readwrite", "--file-test-mode"],
-        OptionMeaning::Access,
-    ),
-    (
-        &["--bs", "--blocksize", "--file-block-size", "-b"],
-        OptionMeaning::Option("--block", size),
-    ),
-    (
-        &["--filesize", "--file-total-size", "-s"],
-        OptionMeaning::Option("--size", size),
-    ),
-    (
-        &["--rwmixwrite"],
-        OptionMeaning::Option("--writes", percent),
-    ),
-    (
-        &["--rwmixread"],
-        OptionMeaning::Option("--writes", other_percent),
-    ),
-    (
-        &["--runtime", "--time", "--timelimit"],
-        OptionMeaning::Option("--duration", seconds),
-    ),
-    (
-        &["--ramp_time"],
-        OptionMeaning::Option("--warm-up", seconds),
-    ),
-    (
-        &["--thinktime"],
-        OptionMeaning::Option("--think", microseconds),
-    ),
-    (&["--rate_iops"], OptionMeaning::Option("--rate", rate)),
-    (&["--randseed"], OptionMeaning::Option("--seed", whole)),
-    (&["--ioengine"], OptionMeaning::Option("--driver", driver)),
-    (
-        &["--random_distribution"],
-        OptionMeaning::Option("--pattern", pattern),
-    ),
-    (&["--direct"], OptionMeaning::If("--buffered", "0")),
-    (
-        &["--fsync", "--fdatasync"],
-        OptionMeaning::Unless("--durable", "0"),
-    ),
-    (&["--filename", "--directory"], OptionMeaning::Target),
-];
+use super::tables::{Habit, habit};
+use crate::args::parse::parse_pattern;
 
 /// Options of other tools that have no value.
 const FLAGS: [&str; 2] = ["--time_based", "--group_reporting"];
 /// Commands whose place `trial` takes if they lack an option.
 const NEAR_TRIAL: [&str; 6] = ["run", "trial", "curve", "random", "rab", "ssd"];
-/// What can be read and written: theirs, the pattern, and the share of writes.
-const ACCESS: [(&[&str], &str, &str); 7] = [
-    (&["read", "seqrd"], "sequential", ""),
-    (&["write", "seqwr", "seqrewr"], "sequential", "100%"),
-    (&["randread", "rndrd"], "random", ""),
-    (&["randwrite", "rndwr"], "random", "100%"),
-    (&["rw", "readwrite"], "sequential", "50%"),
-    (&["randrw"], "random", "50%"),
-    (&["rndrw"], "random", "40%"),
-];
-
 /// A line of ours.
 #[derive(Default)]
 pub struct OwnLine {
@@ -142,7 +57,7 @@ impl OwnLine {
     }
 
     fn take(&mut self, name: &str, value: &str) {
-        let is_translated = meaning(name).is_some_and(|meaning| self.translate(meaning, value));
+        let is_translated = meaning(name).is_some_and(|it| self.translate(it, value).is_some());
         let place = match is_translated {
             true => &mut self.translated,
             false => &mut self.left_out,
@@ -150,39 +65,37 @@ impl OwnLine {
         place.push(name.to_owned());
     }
 
-    /// Add what an option means; returns whether it has a counterpart.
-    fn translate(&mut self, meaning: OptionMeaning, value: &str) -> bool {
-        match meaning {
-            OptionMeaning::Clients => {
-                let Ok(factor) = value.parse::<u64>() else {
-                    return false;
-                };
-                let before = self.value_of("--clients").and_then(|it| it.parse().ok());
+    /// Add what an option means, if it has a counterpart.
+    fn translate(
+        &mut self,
+        Habit {
+            of: option,
+            ours: how,
+            ..
+        }: Habit,
+        value: &str,
+    ) -> Option<()> {
+        match (how, how.split_once(' ')) {
+            ("clients", _) => {
+                let factor: u64 = value.parse().ok()?;
+                let before = self.value_of(option).and_then(|it| it.parse().ok());
                 let product = factor.saturating_mul(before.unwrap_or(1));
-                self.set("--clients", product.to_string());
+                self.set(option, product.to_string());
             }
-            OptionMeaning::Access => {
-                let mut known = ACCESS.iter();
-                let Some((_, pattern, writes)) = known.find(|(all, ..)| all.contains(&value))
-                else {
-                    return false;
-                };
-                self.set("--pattern", (*pattern).to_owned());
-                // The share that an option of its own gives counts.
-                if !writes.is_empty() && self.value_of("--writes").is_none() {
-                    self.set("--writes", (*writes).to_owned());
+            ("access", _) => {
+                let access = habit(how, value)?;
+                self.set(option, access.of.to_owned());
+                if access.ours != "reads" && self.value_of("--writes").is_none() {
+                    self.set("--writes", access.ours.to_owned());
                 }
             }
-            OptionMeaning::Option(option, ours) => match ours(value) {
-                Some(ours) => self.set(option, ours),
-                None => return false,
-            },
-            OptionMeaning::Unless(option, not) if value != not => self.set(option, String::new()),
-            OptionMeaning::If(option, only) if value == only => self.set(option, String::new()),
-            OptionMeaning::Unless(..) | OptionMeaning::If(..) => {}
-            OptionMeaning::Target => self.targets.push(value.to_owned()),
+            ("target", _) => self.targets.push(value.to_owned()),
+            (_, Some(("if", only))) if value != only => {}
+            (_, Some(("unless", not))) if value == not => {}
+            (_, Some(("if" | "unless", _))) => self.set(option, String::new()),
+            _ => self.set(option, in_our_form(how, value)?),
         }
-        true
+        Some(())
     }
 
     fn value_of(&self, option: &str) -> Option<&String> {
@@ -249,9 +162,8 @@ impl OwnLine {
     }
 }
 
-fn meaning(name: &str) -> Option<OptionMeaning> {
-    let known = MEANINGS.iter().find(|(names, _)| names.contains(&name));
-    known.map(|(_, meaning)| *meaning)
+fn meaning(name: &str) -> Option<Habit> {
+    habit("meaning", name)
 }
 
 /// Whether an argument is called so, dashes included.
@@ -264,56 +176,24 @@ fn is_called(arg: &Arg, name: &str) -> bool {
     }
 }
 
-fn size(text: &str) -> Option<String> {
-    text.parse::<Bytes>().ok().map(|_| text.to_owned())
-}
-
-fn percent(text: &str) -> Option<String> {
-    let percent = text.parse::<u8>().ok().filter(|it| *it <= 100);
-    percent.map(|it| format!("{it}%"))
-}
-
-fn other_percent(text: &str) -> Option<String> {
-    let percent = text.parse::<u8>().ok().filter(|it| *it <= 100);
-    percent.map(|it| format!("{}%", 100 - it))
-}
-
-fn seconds(text: &str) -> Option<String> {
-    match text.parse::<u64>() {
-        Ok(seconds) => Some(format!("{seconds}s")),
-        Err(_) => text.parse::<Duration>().ok().map(|_| text.to_owned()),
-    }
-}
-
-fn microseconds(text: &str) -> Option<String> {
-    match text.parse::<u64>() {
-        Ok(micros) => Some(format!("{micros}us")),
-        Err(_) => text.parse::<Duration>().ok().map(|_| text.to_owned()),
-    }
-}
-
-fn rate(text: &str) -> Option<String> {
-    parse_rate(text).ok().map(|_| format!("{text}/s"))
-}
-
-fn whole(text: &str) -> Option<String> {
-    text.parse::<u64>().ok().map(|_| text.to_owned())
-}
-
-fn driver(text: &str) -> Option<String> {
-    let driver = match text {
-        "io_uring" => "uring",
-        "libaio" | "posixaio" => "auto",
-        "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" => "threads",
-        _ => return None,
+/// A value of theirs as ours, where there is such a value.
+fn in_our_form(how: &str, text: &str) -> Option<String> {
+    let percent = || text.parse::<u8>().ok().filter(|it| *it <= 100);
+    let is_ours = match how {
+        "percent" => return percent().map(|it| format!("{it}%")),
+        "other percent" => return percent().map(|it| format!("{}%", 100 - it)),
+        "rate" => return parse_rate(text).ok().map(|_| format!("{text}/s")),
+        "driver" => return habit(how, text).map(|it| it.ours.to_owned()),
+        "s" | "us" => match text.parse::<u64>() {
+            Ok(count) => return Some(format!("{count}{how}")),
+            Err(_) => text.parse::<Duration>().is_ok(),
+        },
+        "size" => text.parse::<Bytes>().is_ok(),
+        "whole" => text.parse::<u64>().is_ok(),
+        "pattern" => parse_pattern(text).is_ok(),
+        _ => unreachable!("habits.txt: {how}"),
     };
-    Some(driver.to_owned())
-}
-
-fn pattern(text: &str) -> Option<String> {
-    crate::args::parse::parse_pattern(text)
-        .ok()
-        .map(|_| text.to_owned())
+    is_ours.then(|| text.to_owned())
 }
 
 #[cfg(test)]
