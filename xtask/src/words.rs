@@ -60,7 +60,7 @@ const BANNED: [(&str, &str); 46] = [
 const EXEMPT: [&str; 3] = ["sample", "vintage", "xtask"];
 /// Files whose texts are in the language of another program, in which a semicolon has a meaning, or
 /// in the words of old documents.
-const OTHER_LANGUAGES: [&str; 11] = [
+const OTHER_LANGUAGES: [&str; 13] = [
     "crates/fleet/src/launch/kubernetes.rs",
     "crates/hpc/src/io500.rs",
     "crates/host/src/keeper.rs",
@@ -68,8 +68,10 @@ const OTHER_LANGUAGES: [&str; 11] = [
     "crates/report/src/html/live.rs",
     "crates/seekstone/src/args/classic.rs",
     "crates/seekstone/src/args/diskmbps.rs",
-    "crates/seekstone/src/args/diskrand.rs",
-    "crates/seekstone/src/args/together.rs",
+    "crates/seekstone/src/args/help/diskmbps.txt",
+    "crates/seekstone/src/args/help/diskrand.txt",
+    "crates/seekstone/src/args/help/rpt.txt",
+    "crates/seekstone/src/args/help/together.txt",
     "crates/seekstone/src/commands/watch/metrics_page.rs",
     "crates/web/src/server.rs",
 ];
@@ -87,13 +89,15 @@ pub fn words(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
         let is_help =
             source.path.starts_with(HELP) || source.path.starts_with(format!("{HELP}.rs"));
         for (line, text) in texts(&product, is_help) {
-            let path = source.path.display().to_string();
-            judge(&path, line, &text, faults);
-            if text.contains("; ") && !OTHER_LANGUAGES.contains(&path.as_str()) {
-                faults.push(format!(
-                    "{path}:{line}: a semicolon in a text for users: write two sentences"
-                ));
-            }
+            judge_text(&source.path.display().to_string(), line, &text, faults);
+        }
+    }
+    for path in text_files()? {
+        let text = std::fs::read_to_string(&path)?;
+        let name = path.strip_prefix(root()).unwrap_or(&path).display();
+        let name = name.to_string();
+        for (line, text) in (1_usize..).zip(text.lines()) {
+            judge_text(&name, line, text, faults);
         }
     }
     for path in pages()? {
@@ -106,6 +110,17 @@ pub fn words(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
         links(&path, &text, faults);
     }
     Ok(())
+}
+
+/// Texts of commands that are files.
+fn text_files() -> Result<Vec<PathBuf>> {
+    let mut paths = vec![root().join("crates/seekstone/src/habits/habits.txt")];
+    let help = root().join(HELP).join("help");
+    for entry in std::fs::read_dir(&help).with_context(|| help.display().to_string())? {
+        paths.push(entry?.path());
+    }
+    paths.sort();
+    Ok(paths)
 }
 
 /// README.md and the documents for users.
@@ -130,6 +145,16 @@ fn links(page: &Path, text: &str, faults: &mut Vec<String>) {
             let page = page.strip_prefix(root()).unwrap_or(page).display();
             faults.push(format!("{page} links to {target}, which does not exist"));
         }
+    }
+}
+
+/// Name the phrases in a text of a command, and its semicolons.
+fn judge_text(path: &str, line: usize, text: &str, faults: &mut Vec<String>) {
+    judge(path, line, text, faults);
+    if text.contains("; ") && !OTHER_LANGUAGES.contains(&path) {
+        faults.push(format!(
+            "{path}:{line}: a semicolon in a text for users: write two sentences"
+        ));
     }
 }
 

@@ -1,5 +1,12 @@
 //! The command line: one definition for parsing, help, completions and the manual page.
 
+/// What stands behind the options in the help of a command: a text of `args/help`.
+macro_rules! help {
+    ($name:literal) => {
+        include_str!(concat!("help/", $name, ".txt")).trim_ascii_end()
+    };
+}
+
 mod brief;
 mod budgets;
 mod classic;
@@ -103,7 +110,7 @@ pub use transfer::{CheckChoice, TransferArgs};
 pub use verify::{AfterChoice, VerifyArgs};
 pub use what_if::WhatIfArgs;
 pub use wire::WireArgs;
-use words::{DRIVERS, ERRORS, PAGES, Words, one_of};
+use words::{DRIVERS, ERRORS, PAGES, one_of, words};
 #[cfg(feature = "vintage")]
 pub use {classic::ClassicReach, devices::ValidateArgs, diskrand::ARGUMENTS as DISKRAND_ARGUMENTS};
 
@@ -518,39 +525,21 @@ pub struct CurveArgs {
     pub common: Common,
 }
 
-/// How clients share a target.
-const PARTITIONS: Words<Partition> = &[
-    (
-        "contending",
-        Partition::Contending,
-        "Every client uses all of it",
-    ),
-    (
-        "contiguous",
-        Partition::Contiguous,
-        "Each client has a contiguous range",
-    ),
-    (
-        "interleaved",
-        Partition::Interleaved,
-        "Blocks are dealt out in turn",
-    ),
-];
+words! {
+    /// How clients share a target.
+    PARTITIONS: Partition =
+        Contending "contending" "Every client uses all of it";
+        Contiguous "contiguous" "Each client has a contiguous range";
+        Interleaved "interleaved" "Blocks are dealt out in turn";
+}
 
-/// Distributions of gaps.
-const SHAPES: Words<GapShape> = &[
-    ("constant", GapShape::Constant, "All equal"),
-    (
-        "uniform",
-        GapShape::Uniform,
-        "Evenly from zero to twice the mean",
-    ),
-    (
-        "exponential",
-        GapShape::Exponential,
-        "Poisson, as from many independent users",
-    ),
-];
+words! {
+    /// Distributions of gaps.
+    SHAPES: GapShape =
+        Constant "constant" "All equal";
+        Uniform "uniform" "Evenly from zero to twice the mean";
+        Exponential "exponential" "Poisson, as from many independent users";
+}
 
 /// `seekstone clean`.
 #[derive(Args, Debug)]

@@ -6,88 +6,7 @@ use clap::{Arg, ArgAction, Command};
 use crate::recorded;
 
 /// The options that `-h` shows of a command. A command that is not named shows all but [`RARE`].
-const SHOWN: &[(&str, &str)] = &[
-    ("watch", "every for level exec listen json past"),
-    ("record", "for output names"),
-    ("mail", "sessions sync overwrite repeat budget goal out"),
-    ("objects", "mix size objects clients budget goal out"),
-    ("ior", "reserve goal out all"),
-    ("mdtest", "reserve goal out all"),
-    ("io500", "clients reserve goal out all"),
-    ("run", "budget size level profile goal overwrite out all"),
-    (
-        "trial",
-        "clients block pattern writes rate duration size goal overwrite out",
-    ),
-    (
-        "curve",
-        "level open block pattern writes clients-max budget goal overwrite out",
-    ),
-    (
-        "random",
-        "spans blocks depths reads writes size budget overwrite out",
-    ),
-    (
-        "rab",
-        "workload response-max level size repeat budget overwrite out",
-    ),
-    ("ssd", "test quick depth size budget overwrite out"),
-    (
-        "transactions",
-        "users ios io writes think cpu duration find-users limit out",
-    ),
-    ("transfer", "block size mode streams repeat budget goal out"),
-    (
-        "files",
-        "workload tests state clients files budget goal out",
-    ),
-    (
-        "fio",
-        "check showcmd section output-format output readonly overwrite out",
-    ),
-    (
-        "replay",
-        "scale as-fast-as-possible duration fit size overwrite out",
-    ),
-    (
-        "time",
-        "repeat warm-ups prepare cold precision budget goal out",
-    ),
-    (
-        "compare",
-        "measure set repeat fail baseline budget goal out",
-    ),
-    ("study", "target set"),
-    (
-        "positioning",
-        "files record repeat budget published goal out",
-    ),
-    ("whatif", "clients load level device json"),
-    ("wire", "delay rate loss"),
-    ("rpt", "data_file data_size nruns test_file overwrite"),
-    (
-        "transact",
-        "data_file data_size block_size reads writes overwrite",
-    ),
-    ("fleet manifest", "image claim mount mpi hosts name time"),
-    ("runs repeat", "overwrite out no-save quiet"),
-    ("runs resume", "list keep discard out"),
-    ("runs compare", "all table metric html"),
-    (
-        "wal",
-        "record writers sync repeat budget goal overwrite out",
-    ),
-    ("backup", "source files size block repeat budget goal out"),
-    ("copy", "record size source synced repeat budget goal out"),
-    (
-        "streams",
-        "streams operation record size repeat budget goal out",
-    ),
-    (
-        "cache",
-        "working-set buffer record popularity repeat budget goal out",
-    ),
-];
+const SHOWN: &str = include_str!("brief.txt");
 
 /// Bytes of a text that fits into a line behind its option.
 const LINE: usize = 50;
@@ -126,6 +45,11 @@ pub fn in_full(command: Command) -> Command {
     command.mut_subcommands(in_full)
 }
 
+/// The commands of [`SHOWN`], and their options.
+fn shown() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SHOWN.lines().filter_map(|line| line.split_once(": "))
+}
+
 /// A command and those below it. `above` names the one that it belongs to, with a blank behind.
 fn brief(command: Command, above: &str) -> Command {
     let path = format!("{above}{}", command.get_name());
@@ -136,7 +60,7 @@ fn brief(command: Command, above: &str) -> Command {
         .get_positionals()
         .next()
         .map(|arg| arg.get_id().clone());
-    let shown = SHOWN.iter().find(|(name, _)| *name == path);
+    let shown = shown().find(|(name, _)| *name == path);
     let is_shown = |arg: &Arg| match shown {
         _ if arg.is_positional() => arg.is_required_set() || Some(arg.get_id()) == first.as_ref(),
         Some((_, shown)) => holds(shown, arg),
@@ -193,7 +117,7 @@ fn shortened(arg: Arg) -> Arg {
 mod tests {
     use clap::Command;
 
-    use super::{SHOWN, in_brief};
+    use super::{in_brief, shown};
     use crate::args::definition;
 
     /// Each command below, by its path.
@@ -227,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_is_listed_exists() {
-        for (path, shown) in SHOWN {
+        for (path, shown) in shown() {
             let definition = definition();
             let command = path.split(' ').fold(&definition, |command, name| {
                 command.find_subcommand(name).expect(path)

@@ -38,20 +38,7 @@ pub struct ClassicReach {
 /// The test file names the parameter file and the workloads. Settings in the files override
 /// switches, with a warning. `seekstone rpt --write-files` writes the standard files.
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Files, all in the current directory:
-  rpt.rpt   test file: what is run; rptq.rpt is a quick variant (up to an hour instead of six)
-  rpt.rpp   parameter file: threads and workloads
-  rpt.rpe   run file: one transact command line for each thread that was started
-  rpt.rpl   log file: every sum and warning; `seekstone runs import rpt.rpl` archives it
-  rpt.rpr   report file: levels and RABmarks
-
-Settings in the test and parameter files override switches, as in 1995, with a
-warning. The files of --write-files override none.
-
-Response time here is service time, as in 1995: from submission to completion.
-`seekstone rab` measures the same workloads with a sounder stopping rule; see \
-    docs/classic-rpt.md.")]
+#[command(after_help = help!("rpt"))]
 pub struct RptArgs {
     /// Size of the data file, if it has to be created [default: its present size].
     #[arg(short = 'B', value_name = "BYTES")]
@@ -97,9 +84,7 @@ pub struct RptArgs {
 /// Runs one control thread and prints its messages until interrupted: thread, KiB, I/Os; seek, seek
 /// and transfer, and total time in seconds; and their sums of squares.
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Example: 20 reads and writes of 4 KiB a second, in the first of 50 interleaved parts of a file
-  seekstone transact -f sim:mm1?mean=10ms -a 1 -b 4096 -C 50 -r 2 -w 1 -S 2 -s 0.5 -T 2 -t 20")]
+#[command(after_help = help!("transact"))]
 pub struct TransactArgs {
     /// How threads share the file: 0 contiguous, 1 interleaved, 2 contentious.
     #[arg(short = 'a', value_name = "MODE", default_value = "0")]

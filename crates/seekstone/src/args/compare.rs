@@ -10,17 +10,7 @@ use super::{Common, RankSharing};
 
 /// `seekstone compare`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
-  seekstone compare /mnt/ext4 /mnt/btrfs                     4 KiB random reads, one client
-  seekstone compare /mnt/a /mnt/b --set clients=8 --set writes=30%
-  seekstone compare /mnt/a /mnt/b --measure run              the whole check-up on each
-  seekstone compare /mnt/old /mnt/new --fail 'p99 > +10%' --fail 'iops < -5%'
-  seekstone compare 12 15                                    two runs of the archive
-  seekstone compare 3..7 12..14 --fail 'p99 > +10%'          sets of runs: base, then new
-  seekstone compare latest --baseline main --update --fail 'p99 > +10%'
-`seekstone study measurements trial` lists what --set can set.
-
-Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figure is invalid.")]
+#[command(after_help = help!("compare"))]
 pub struct CompareArgs {
     /// What to compare. Targets (directories, files, devices, `sim:NAME`) are compared with the
     /// first. Runs are compared with the ones before the last: numbers, ranges as in 3..7,

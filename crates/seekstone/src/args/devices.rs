@@ -7,13 +7,7 @@ use crate::output::Output;
 
 /// `seekstone devices`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "A device can be the target of every measuring command, in virtual time:\n\n  \
-seekstone trial sim:fireball\n  \
-seekstone curve 'sim:rz28?raid=5&disks=5&mode=reduced'\n  \
-seekstone trial 'sim:ppro?memory=64M&disk=./my-disk.toml'\n\n\
-docs/devices.md describes the models and the files."
-)]
+#[command(after_help = help!("devices"))]
 pub struct DevicesArgs {
     /// What to do.
     #[command(subcommand)]
@@ -40,10 +34,7 @@ pub enum DevicesCommand {
     ///
     /// Takes seconds, since time is virtual, and gives the same results on every machine. Exit code
     /// 1 when a row misses its bar.
-    #[command(after_help = "Examples:\n  \
-seekstone devices validate                every table\n  \
-seekstone devices validate ppro           those that use this machine or device\n  \
-seekstone devices validate --json found.json")]
+    #[command(after_help = help!("validate"))]
     Validate(ValidateArgs),
 }
 

@@ -9,21 +9,7 @@ use units::Bytes;
 /// of 1997 does; or reads a file that exists, without altering it. Without arguments it asks for
 /// server and client name, size and passes.
 #[derive(Args, Debug)]
-#[command(after_help = "\
-MB      size of the file in megabytes of 1048576 bytes; 0 reads the file PATH
-PASSES  number of read passes
-X       a letter that ends the files' names, for several copies at once [default: Z]
-PATH    directory of the data file, with 0 megabytes the file to read, or a model; X must be given
-
-Files: JHHMMSSX.TMP, the data, removed at the end; JHHMMSSX.TXT, the log, in the current directory.
-
-Examples:
-  seekstone diskmbps 40 6
-  seekstone diskmbps 40 6 A /data
-  seekstone diskmbps 0 4 C /media/cdrom/weezer.avi
-  seekstone diskmbps 40 6 Z sim:ppro-dos        a model, in virtual time
-
-`seekstone transfer` measures the same with intervals, past the cache (docs/transfer.md).")]
+#[command(after_help = help!("diskmbps"))]
 pub struct DiskMbpsArgs {
     /// `MB PASSES [X [PATH]]`.
     #[arg(value_name = "ARGUMENT", num_args = 0.., allow_negative_numbers = true)]

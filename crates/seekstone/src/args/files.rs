@@ -13,33 +13,12 @@ use super::parse::within;
 use super::parse::{
     parse_budget, parse_level, parse_precision, parse_processors, parse_size, parse_target,
 };
-use super::words::{ERRORS, Words, one_of};
+use super::words::{ERRORS, one_of, words};
 use super::{Common, CpuList};
 
 /// `seekstone files`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Tests (blocks of 512 bytes): 1 makes 150 one-block files, 2 one of 150 blocks, \
-3 300 one-block files. 4 reads, modifies and rewrites them at random, 4A writes to the null device \
-instead, 4B only reads. 5 reads them in sequence and writes to the null device, 5A only reads. 6 \
-makes 300 blocks, 7 reads them and writes to the null device. 8 makes 800 blocks, 9 reads them. 10 \
-makes 1000 five-block files. 11 reads a device in sequence. See docs/files-decus.md.\n\n\
-Files are created in a directory of their own, checked when read, and removed at the end. A file \
-or device is only read, by test 11.\n\n\
-Examples:\n  \
-seekstone files                                    all tests, compared with a memory disk\n  \
-seekstone files /data --tests 1,4,11 --state as-is\n  \
-seekstone files /data --space 2,8 --tests 4,4A,4B,5,5A\n  \
-seekstone files /data --tests 3,4B --scale 100     does a file cost more among 30,000?\n  \
-seekstone files /data --clients 4 --state durable\n  \
-seekstone files /media/stick --reserve 0           a small file system, all of its space\n  \
-seekstone files /dev/sdb                           test 11: its figure of merit\n  \
-seekstone files 'sim:rt11?disk=ra80' --space 2,8   on a simulated PDP-11, in virtual time\n  \
-seekstone files /data --workload metadata --files 10000 --depth 2 --fan-out 10 --clients 4\n  \
-seekstone files /data --workload bandwidth --layout hard --clients 4 --state cold\n  \
-seekstone files /data --workload bandwidth --verify\n  \
-seekstone runs compare --table files 3 5 8         systems compared"
-)]
+#[command(after_help = help!("files"))]
 pub struct FilesArgs {
     /// Directory, `sim:NAME`, or what test 11 reads.
     #[arg(value_name = "DIR", default_value = ".", value_parser = parse_target)]
@@ -199,32 +178,27 @@ pub struct HpcFiles {
     pub syncs: bool,
 }
 
-/// States of `files`.
-const STATES: Words<FileState> = &[
-    ("as-is", FileState::AsIs, "Caches are left alone"),
-    (
-        "cold",
-        FileState::Cold,
-        "Caches are dropped before each pass",
-    ),
-    (
-        "durable",
-        FileState::Durable,
-        "Files and directories are synced after each change",
-    ),
-];
+words! {
+    /// States of `files`.
+    STATES: FileState =
+        AsIs "as-is" "Caches are left alone";
+        Cold "cold" "Caches are dropped before each pass";
+        Durable "durable" "Files and directories are synced after each change";
+}
 
-/// What is compared.
-const COMPARES: Words<ReadCompare> = &[
-    ("all", ReadCompare::All, "Every byte"),
-    ("first", ReadCompare::FirstBlock, "The first 512 bytes"),
-];
+words! {
+    /// What is compared.
+    COMPARES: ReadCompare =
+        All "all" "Every byte";
+        FirstBlock "first" "The first 512 bytes";
+}
 
-/// Large files in between.
-const SPACES: Words<Spacing> = &[
-    ("2", Spacing::Space2, "Two of 2000 blocks"),
-    ("8", Spacing::Space8, "Two of 8000 blocks"),
-];
+words! {
+    /// Large files in between.
+    SPACES: Spacing =
+        Space2 "2" "Two of 2000 blocks";
+        Space8 "8" "Two of 8000 blocks";
+}
 
 /// Layout of the files of `--workload metadata`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -13,14 +13,7 @@ use crate::output::Output;
 
 /// `seekstone fio`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "fio's own options, such as --name=a --rw=randread, define jobs as in fio.\n\n\
-Examples:\n  \
-seekstone fio jobs.fio\n  \
-seekstone fio jobs.fio --check\n  \
-seekstone fio jobs.fio --showcmd --section randread\n  \
-seekstone fio --output-format=json --name=a --rw=randread --size=1g --direct=1"
-)]
+#[command(after_help = help!("fio"))]
 pub struct FioArgs {
     /// fio job files. The jobs of a file start after those of the previous one.
     #[arg(value_name = "JOBFILE")]

@@ -1,7 +1,7 @@
 //! `seekstone fleet`.
 
 use super::parse::within;
-use super::words::{Words, one_of};
+use super::words::{one_of, words};
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
@@ -74,11 +74,12 @@ pub struct ManifestArgs {
     pub launch: LaunchArgs,
 }
 
-/// MPI libraries.
-const LIBRARIES: Words<Mpi> = &[
-    ("open-mpi", Mpi::OpenMpi, "Open MPI"),
-    ("mpich", Mpi::Mpich, "MPICH"),
-];
+words! {
+    /// MPI libraries.
+    LIBRARIES: Mpi =
+        OpenMpi "open-mpi" "Open MPI";
+        Mpich "mpich" "MPICH";
+}
 
 /// `seekstone fleet slurm`.
 #[derive(Args, Debug)]

@@ -111,11 +111,7 @@ impl<C: HpcOptions> FromArgMatches for HpcArgs<C> {
 }
 
 impl HpcOptions for IorCommand {
-    const EXAMPLES: &'static str = "IOR's options. docs/hpc.md says which differ.\n\n\
-Examples:\n  \
-seekstone ior -t 2m -b 256m -F -o /data/file       a file each, 2 MiB a call\n  \
-seekstone ior -t 47008 -b 47008 -s 1000 -o /data/f one file of all ranks\n  \
-mpirun -n 8 seekstone ior -t 1m -b 16g -F -C -e -i 3 -o /scratch/file --json run.json";
+    const EXAMPLES: &'static str = help!("ior");
 
     fn read(words: &[String]) -> Result<Self, String> {
         Self::read(words)
@@ -168,11 +164,7 @@ mpirun -n 8 seekstone ior -t 1m -b 16g -F -C -e -i 3 -o /scratch/file --json run
 }
 
 impl HpcOptions for MdtestCommand {
-    const EXAMPLES: &'static str = "mdtest's options. docs/hpc.md says which differ.\n\n\
-Examples:\n  \
-seekstone mdtest -F -n 10000 -u -d /data           a directory each, empty files\n  \
-seekstone mdtest -F -n 5000 -w 3901 -e 3901 -d /data\n  \
-mpirun -n 8 seekstone mdtest -F -n 100000 -u -L -z 2 -b 10 -i 3 -N 1 -d /scratch";
+    const EXAMPLES: &'static str = help!("mdtest");
 
     fn read(words: &[String]) -> Result<Self, String> {
         Self::read(words)

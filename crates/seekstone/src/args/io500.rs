@@ -10,14 +10,7 @@ use super::parse::within;
 
 /// `seekstone io500`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "The phases of IO500 in their order, with its configuration file and its result \
-files. Results are never a submission: the list takes those of its own program. docs/hpc.md has \
-each key of the file.\n\n\
-Examples:\n  \
-mpirun -n 80 seekstone io500 config.ini            300 s for each phase that writes\n  \
-seekstone io500 short.ini --clients 2              with [debug] stonewall-time = 5"
-)]
+#[command(after_help = help!("io500"))]
 pub struct Io500Args {
     /// IO500's configuration file.
     #[arg(value_name = "CONFIG.ini")]

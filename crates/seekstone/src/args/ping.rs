@@ -9,11 +9,7 @@ use super::parse::{parse_level, parse_span, parse_target, within};
 ///
 /// Reads 4 KiB at a random place once a second, and prints how long each took.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "With --warn or --crit it prints one line as Nagios plugins do, of the 95th \
-percentile, and exits with 0, 1 or 2, or with 3 where nothing was answered.\n\n  \
-seekstone ping /data -c 10\n  seekstone ping /data -c 20 -i 100ms --warn 10ms --crit 50ms"
-)]
+#[command(after_help = help!("ping"))]
 pub struct PingArgs {
     /// Directory, file, block device or `sim:NAME`. Files and devices are only read. In a directory
     /// a file of 16 MiB is made and removed.

@@ -9,16 +9,7 @@ use super::parse::{parse_budget, parse_level, parse_size, parse_target};
 
 /// `seekstone positioning`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "The files have one size and fill the device, one after the other. Each \
-round opens all of them once, in a new random order, and reads the first record of \
-each. Every round starts with the device at rest, so rounds are independent: the interval \
-of the mean comes from them.\n\n\
-Examples:\n  \
-seekstone positioning sim:dlt2000 --published --seed 1    91 files on a tape, as in 1995\n  \
-seekstone positioning sim:dlt2000 --files 500 --repeat 20\n  \
-seekstone positioning sim:cdrom8 --files 1000 --bin 50ms --svg cd.svg"
-)]
+#[command(after_help = help!("positioning"))]
 pub struct PositioningArgs {
     /// `sim:NAME`.
     #[arg(default_value = "sim:dlt2000", value_parser = parse_target)]

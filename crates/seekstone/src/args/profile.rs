@@ -12,12 +12,7 @@ use crate::output::Output;
 
 /// `seekstone profile`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "The trace is read three times and never held in memory (docs/record.md).\n\n  \
-seekstone profile load.trace\n  seekstone profile load.trace -o load.toml\n  \
-seekstone trial /data --workload load.toml\n  \
-seekstone profile load.trace --iolog load.log --blkparse load.txt"
-)]
+#[command(after_help = help!("profile"))]
 pub struct LoadProfileArgs {
     /// Trace: what `record` wrote, or any other that `replay` takes.
     pub trace: PathBuf,

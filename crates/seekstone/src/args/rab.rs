@@ -13,22 +13,7 @@ use super::{Common, RAB_BUDGET, RankSharing, Reach};
 
 /// `seekstone rab`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Transaction workloads (transaction, multiuser, database): clients are added \
-until the mean service time reaches each level. The levels are that of a single client, and a \
-third, two thirds and all of the way from there to --response-max, or those of --level. Batch \
-workloads (batch, video, archive, scientific): one load with a fixed number of clients.\n\n\
-RABmark[r] is load divided by service time, in operations per second per millisecond, summed over \
-the levels. RABmark[s] is MiB per second.\n\n\
-On a terminal it shows a full screen. Keys: M next mode, S pause and continue, R repeat \
-the workload, T next workload, V verbosity, Q quit.\n\n\
-Examples:\n  \
-seekstone rab                                   all seven, in at most ten minutes\n  \
-seekstone rab /data --workload transaction --response-max 5ms\n  \
-seekstone rab --print-workload multiuser > mine.toml\n  \
-seekstone rab /data --workload mine.toml\n  \
-seekstone rab 'sim:mmc?servers=4&mean=5ms' --seed 1"
-)]
+#[command(after_help = help!("rab"))]
 pub struct RabArgs {
     /// Directory, file or device (with --overwrite), or `sim:NAME`.
     #[arg(default_value = ".", value_parser = parse_target)]

@@ -11,22 +11,7 @@ use super::{CELL_TIME, Common, RANDOM_BUDGET, RankSharing, Reach};
 
 /// `seekstone random`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Three sweeps share one cell: the smallest block, the largest span, the smallest \
-depth. A single value drops a sweep: --depths 1 leaves out the one over depths. \
-Every cell is measured in several rounds, each in a new random order. Rounds that differ \
-are reported.\n\n\
-In a directory, a file is created, filled, measured and removed. An existing file or device is \
-only read unless --overwrite is given.\n\n\
-Examples:\n  \
-seekstone random                                     reads and writes, about two minutes\n  \
-seekstone random /data --reads --spans 32KiB,1MiB,all --blocks 4KiB --depths 1\n  \
-seekstone random /data --size 100GiB --budget 20min  beyond the caches of a large array\n  \
-seekstone random /data --blocks 4KiB,1MiB --depths 1,16 --cross --budget 5min\n  \
-seekstone random /data --writes --durable\n  \
-seekstone random big.iso --buffered\n  \
-seekstone random 'sim:drive?cache=1MiB&hit=1ms&size=2GiB' --seed 1"
-)]
+#[command(after_help = help!("random"))]
 pub struct RandomArgs {
     /// Directory, file, block device or `sim:NAME`. Files and devices are only read without
     /// --overwrite.

@@ -11,13 +11,7 @@ use crate::output::Output;
 
 /// `seekstone record`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Needs root, and tracefs at /sys/kernel/tracing. Ctrl-C ends it and keeps what \
-was recorded. The file holds times, places, sizes and flags, and no names (docs/record.md).\n\n  \
-seekstone record /var/lib/postgresql --for 10min -o load.trace\n  \
-seekstone record 4711 -o load.trace          process 4711 and those that it starts\n  \
-seekstone profile load.trace\n  seekstone replay load.trace sim:nvme"
-)]
+#[command(after_help = help!("record"))]
 pub struct RecordArgs {
     /// Block devices, or directories on them. Or one process by its number, or one control group by
     /// its directory, on all devices.

@@ -9,7 +9,7 @@ use units::{Bytes, Duration, TargetName};
 
 use super::parse::within;
 use super::parse::{parse_level, parse_size, parse_target};
-use super::words::{Words, one_of};
+use super::words::{one_of, words};
 use super::{Common, RankSharing, Reach};
 
 /// Requests outstanding where the trace's times are ignored.
@@ -17,17 +17,7 @@ pub const DEPTH_FAST: u32 = 32;
 
 /// `seekstone replay`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Each request is due at its time in the trace, whatever the storage does: latency \
-counts from then, and the report says how far the replay fell behind. The trace is read twice and \
-never held in memory (docs/replay.md).\n\n\
-Examples:\n  \
-seekstone replay app.log /data                        fio's iolog, on a test file\n  \
-seekstone replay app.log /dev/nvme1n1 --overwrite     a trace with writes, destroys all data\n  \
-seekstone replay sda.blktrace.0 sim:nvme --scale 2x   twice as fast, on a model\n  \
-seekstone replay web_0.csv /data --fit modulo         a large volume on a small one\n  \
-seekstone replay app.log /data --as-fast-as-possible --depth 32"
-)]
+#[command(after_help = help!("replay"))]
 pub struct ReplayArgs {
     /// Trace: fio's iolog (version 2 or 3), blktrace's NAME.blktrace.0 or CSV. The first bytes tell
     /// which. blktrace's files of the other CPUs are found next to it.
@@ -101,52 +91,27 @@ fn parse_scale(text: &str) -> Result<SpeedFactor, String> {
     }
 }
 
-/// Formats of traces.
-pub(super) const TRACE_FORMATS: Words<Format> = &[
-    ("iolog", Format::Iolog, "fio's I/O log, version 2 or 3"),
-    ("blktrace", Format::Blktrace, "blktrace's binary files"),
-    (
-        "msr",
-        Format::Msr,
-        "MSR Cambridge: time (100 ns), host, disk, Read or Write, offset, size, response time",
-    ),
-    (
-        "alibaba",
-        Format::Alibaba,
-        "Alibaba: device, R or W, offset, length, time (us)",
-    ),
-    (
-        "tencent",
-        Format::Tencent,
-        "Tencent: time (s), offset and size (sectors), 0 or 1, volume",
-    ),
-    (
-        "spc",
-        Format::Spc,
-        "Storage Performance Council: unit, block, size, R or W, time (s)",
-    ),
-    (
-        "vscsi",
-        Format::Vscsi,
-        "VMware vscsiStats: time (us), block, length, operation code of SCSI",
-    ),
-    (
-        "recording",
-        Format::Recording,
-        "what `seekstone record` writes",
-    ),
-];
+words! {
+    /// Formats of traces.
+    pub(super) TRACE_FORMATS: Format =
+        Iolog "iolog" "fio's I/O log, version 2 or 3";
+        Blktrace "blktrace" "blktrace's binary files";
+        Msr "msr"
+            "MSR Cambridge: time (100 ns), host, disk, Read or Write, offset, size, response time";
+        Alibaba "alibaba" "Alibaba: device, R or W, offset, length, time (us)";
+        Tencent "tencent" "Tencent: time (s), offset and size (sectors), 0 or 1, volume";
+        Spc "spc" "Storage Performance Council: unit, block, size, R or W, time (s)";
+        Vscsi "vscsi" "VMware vscsiStats: time (us), block, length, operation code of SCSI";
+        Recording "recording" "what `seekstone record` writes";
+}
 
-/// What to do with requests beyond the target's end.
-const FITS: Words<BeyondEnd> = &[
-    (
-        "modulo",
-        BeyondEnd::Modulo,
-        "Wrap them around to its first byte",
-    ),
-    ("clip", BeyondEnd::Clip, "Leave them out"),
-    ("refuse", BeyondEnd::Refuse, "Refuse to replay the trace"),
-];
+words! {
+    /// What to do with requests beyond the target's end.
+    FITS: BeyondEnd =
+        Modulo "modulo" "Wrap them around to its first byte";
+        Clip "clip" "Leave them out";
+        Refuse "refuse" "Refuse to replay the trace";
+}
 
 #[cfg(test)]
 mod tests {

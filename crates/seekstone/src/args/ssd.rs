@@ -6,24 +6,12 @@ use units::{Bytes, Duration, TargetName};
 
 use super::parse::within;
 use super::parse::{parse_budget, parse_level, parse_precision, parse_size, parse_target};
-use super::words::{Words, one_of};
+use super::words::{one_of, words};
 use super::{Common, RankSharing, Reach};
 
 /// `seekstone ssd`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "A fresh SSD slows down with use. A load is repeated in rounds until a change \
-of more than --trend over their last half is ruled out. Each round is also judged by the \
-letter of SNIA SSS PTS 2.0.2 (docs/ssd.md). Nothing counts as steady before the whole device was \
-written twice.\n\n\
-Every test writes: a device or file needs --overwrite, and all data on it is lost. In a \
-directory, a test file is created and removed.\n\n\
-Examples:\n  \
-seekstone ssd /dev/nvme1n1 --overwrite --purge discard     write saturation, takes hours\n  \
-seekstone ssd /dev/nvme1n1 --overwrite --test iops,lat,tp  the other tests, take more than a \
-day\n seekstone ssd /data --quick --size 8GiB                    a file, in minutes\n  \
-seekstone ssd 'sim:nvme?cleaning=fifo&blocks=64' --quick --seed 1"
-)]
+#[command(after_help = help!("ssd"))]
 pub struct SsdArgs {
     /// Block device or file (with --overwrite), directory or `sim:NAME`.
     #[arg(value_parser = parse_target)]
@@ -94,49 +82,18 @@ pub struct SsdArgs {
     pub common: Common,
 }
 
-/// Tests of the standard.
-const TESTS: Words<SsdTest> = &[
-    (
-        "wsat",
-        SsdTest::Wsat,
-        "Random writes of 4 KiB from the start",
-    ),
-    (
-        "iops",
-        SsdTest::Iops,
-        "Seven mixes of reads and writes with eight block sizes",
-    ),
-    (
-        "lat",
-        SsdTest::Lat,
-        "Three mixes with three block sizes, one operation at a time",
-    ),
-    (
-        "tp",
-        SsdTest::Tp,
-        "Sequential reads and writes of 128 KiB, then of 1 MiB",
-    ),
-    (
-        "hir",
-        SsdTest::Hir,
-        "Random writes of 4 KiB after waits of 5 to 50 s",
-    ),
-    (
-        "xsr",
-        SsdTest::Xsr,
-        "Sequential writes before and after hours of random ones",
-    ),
-    (
-        "cbw",
-        SsdTest::Cbw,
-        "A mix of sizes and places at rising depths",
-    ),
-    (
-        "dirth",
-        SsdTest::Dirth,
-        "Random 65/35 mixes of 8 KiB at rising depths",
-    ),
-];
+words! {
+    /// Tests of the standard.
+    TESTS: SsdTest =
+        Wsat "wsat" "Random writes of 4 KiB from the start";
+        Iops "iops" "Seven mixes of reads and writes with eight block sizes";
+        Lat "lat" "Three mixes with three block sizes, one operation at a time";
+        Tp "tp" "Sequential reads and writes of 128 KiB, then of 1 MiB";
+        Hir "hir" "Random writes of 4 KiB after waits of 5 to 50 s";
+        Xsr "xsr" "Sequential writes before and after hours of random ones";
+        Cbw "cbw" "A mix of sizes and places at rising depths";
+        Dirth "dirth" "Random 65/35 mixes of 8 KiB at rising depths";
+}
 
 /// What becomes of the volatile write cache of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -10,14 +10,7 @@ use super::{Common, RankSharing};
 /// `seekstone study`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = "Examples:
-  seekstone study list                              the built-in studies
-  seekstone study show disk-io > mine.toml          one of them, to edit
-  seekstone study mine.toml                         run it
-  seekstone study mine.toml --resume                go on where it was interrupted
-  seekstone study disk-io --target /mnt --repeat 2 --set size=1MiB
-  seekstone runs export 12 --form markdown          the note of an archived study
-docs/study.md explains how to write a study.")]
+#[command(after_help = help!("study"))]
 pub struct StudyArgs {
     /// What to do instead of running one.
     #[command(subcommand)]

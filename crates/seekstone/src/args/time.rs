@@ -12,15 +12,7 @@ use super::parse::{parse_budget, parse_level, parse_precision, parse_share};
 /// `seekstone time`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Put one program after --, or give commands to compare as \
-strings, each run by a shell:\n\n  \
-seekstone time -- cp -r src copy\n  \
-seekstone time 'gzip -k -f data' 'zstd -k -f data'\n  \
-seekstone time --prepare 'rm -rf copy' 'cp -r src copy' 'rsync -a src/ copy'\n  \
-seekstone time --cold --repeat 10 'grep -r word src'\n\n\
-Each round runs every command once, in random order. Every second round reverses the \
-order. Commands are compared within rounds, so a machine that changes speed favours none. A \
-difference is claimed only from five rounds on, and when its whole interval exceeds --margin.",
+    after_help = help!("time"),
     group = clap::ArgGroup::new("what").required(true).multiple(false)
 )]
 pub struct TimeArgs {

@@ -64,23 +64,7 @@ fn parse_batch(text: &str) -> Result<BatchArg, String> {
 #[command(
     override_usage = "seekstone together MODEL [OPTIONS] -- PROGRAM.. [-- PROGRAM..]..\n       \
                       seekstone together MODEL [OPTIONS] [HOST=]BATCH..",
-    after_help = "\
-Lines of a batch file, with the names of 1997 or of today:
-  randnt95 Read RandData.txt 99 10 Log.txt 1000 0        runs, and the next line waits for its end
-  start randnt95 Read RandData.txt 101 100 2logs 20 5    runs next to what follows
-  pause                                                  waits for the batches of all other hosts
-  rem                                                    a remark
-
-HOST is a name of your own, or `server`: a machine with a server, such as sim:lan-p100, runs the
-batch `server` on that server, and each other host as a client of it with a link of its own. Files
-lie on the server, side by side; a drive or directory before a file's name is ignored.
-
-Examples:
-  seekstone together sim:ppro --file J1.tmp=40M --file J2.tmp=40M \\
-      -- diskmbps 0 4 A J1.tmp -- diskmbps 0 4 B J2.tmp
-  seekstone together sim:lan-p100 --file RandData.txt=40M p100=p100.bat server=ppro.bat
-
-docs/diskrand.md shows the batch files of section 10.3."
+    after_help = help!("together")
 )]
 pub struct TogetherArgs {
     /// The machine, as `sim:NAME`.

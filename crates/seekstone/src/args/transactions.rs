@@ -13,23 +13,12 @@ use super::parse::{
     parse_budget, parse_cpu, parse_interval, parse_level, parse_precision, parse_rate, parse_share,
     parse_size, parse_span, parse_target, parse_think, parse_user_percentile,
 };
-use super::words::{Words, one_of};
+use super::words::{one_of, words};
 use super::{Common, RankSharing, Reach};
 
 /// `seekstone transactions`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "A user thinks, and then runs a transaction: processor work and I/Os in turn. \
-Response time is given both from the end of the think time and from the issue of \
-the first operation.\n\n\
-Examples:\n  \
-seekstone transactions /data --users 100 --ios 5 --think 5s --cpu 10ms\n  \
-seekstone transactions /data --users 1 --ios 20 --think 1s --cpu 10ms --find-users \
---percentile 95 --limit 200ms\n  \
-seekstone transactions 'sim:mm1?mean=10ms&cpus=2' --users 50 --ios 20 --cpu 100ms --think 5s \
---load-factor exponential --seed 1\n  \
-seekstone transactions /data --profiles users.toml --duration 2min"
-)]
+#[command(after_help = help!("transactions"))]
 pub struct TransactionsArgs {
     /// Directory, file, block device or `sim:NAME`. Files and devices are only read without
     /// --overwrite.
@@ -176,19 +165,12 @@ pub enum CpuWork {
     Units(f64),
 }
 
-/// How the work of transactions varies.
-const LOADS: Words<LoadFactor> = &[
-    (
-        "constant",
-        LoadFactor::Constant,
-        "All transactions are alike",
-    ),
-    (
-        "exponential",
-        LoadFactor::Exponential,
-        "Negative exponential with mean 1",
-    ),
-];
+words! {
+    /// How the work of transactions varies.
+    LOADS: LoadFactor =
+        Constant "constant" "All transactions are alike";
+        Exponential "exponential" "Negative exponential with mean 1";
+}
 
 impl CpuWork {
     /// Read a time, or a number of units.

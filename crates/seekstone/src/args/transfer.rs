@@ -6,25 +6,12 @@ use units::{Bytes, Duration, TargetName};
 
 use super::parse::within;
 use super::parse::{parse_budget, parse_precision, parse_size, parse_target};
-use super::words::{Words, one_of};
+use super::words::{one_of, words};
 use super::{Common, EngineArgs, RankSharing};
 
 /// `seekstone transfer`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "In a directory, a file is written, read and removed. An existing \
-file or device is only read, never altered.\n\n\
-The interval of a rate comes from the variation between passes, that of a single pass from \
-the variation within it. Pass lines show both.\n\n\
-Examples:\n  \
-seekstone transfer                                until 2 % precise, with direct I/O\n  \
-seekstone transfer /data --size 4GiB --repeat 6 --mode cold\n  \
-seekstone transfer /data --block 4KiB --block 64KiB --block 1MiB\n  \
-seekstone transfer big.iso --mode buffered\n  \
-seekstone transfer /data --streams 3 --compare-alone\n  \
-seekstone transfer /data --beside /media/cdrom/film.avi --compare-alone\n  \
-seekstone transfer 'sim:md1?time=1ms&size=64MiB'"
-)]
+#[command(after_help = help!("transfer"))]
 pub struct TransferArgs {
     /// Directory, file or device (read only), or `sim:NAME`.
     #[arg(default_value = ".", value_parser = parse_target)]
@@ -91,29 +78,15 @@ impl TransferArgs {
     }
 }
 
-/// How passes read their data.
-const MODES: Words<TransferMode> = &[
-    (
-        "direct",
-        TransferMode::Direct,
-        "Direct I/O, bypassing the page cache",
-    ),
-    (
-        "buffered",
-        TransferMode::Buffered,
-        "Through the page cache, as earlier passes left it",
-    ),
-    (
-        "cold",
-        TransferMode::Cold,
-        "Through the page cache, which is dropped before each pass",
-    ),
-    (
-        "small-file",
-        TransferMode::SmallFile,
-        "Through the page cache, over growing parts: shows which sizes are read from memory",
-    ),
-];
+words! {
+    /// How passes read their data.
+    MODES: TransferMode =
+        Direct "direct" "Direct I/O, bypassing the page cache";
+        Buffered "buffered" "Through the page cache, as earlier passes left it";
+        Cold "cold" "Through the page cache, which is dropped before each pass";
+        SmallFile "small-file"
+            "Through the page cache, over growing parts: shows which sizes are read from memory";
+}
 
 /// What to check in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -12,12 +12,7 @@ use super::serve::parse_address;
 
 /// `seekstone watch`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Ctrl-C ends it with a summary. Exit code 4: --level was broken in an hour. 5: \
-too few probes to say.\n\n  seekstone watch /var/lib/postgresql --level 'p99 <= 20ms' --for 7d\n  \
-seekstone watch /var/lib/postgresql --past 12h\n  \
-seekstone watch 'sim:nvme?stall=12s@every:6h' --for 24h"
-)]
+#[command(after_help = help!("watch"))]
 pub struct WatchArgs {
     /// Directories, files, block devices or `sim:NAME`. Files and devices are only read. In a
     /// directory a file of 16 MiB is made, read and synced.

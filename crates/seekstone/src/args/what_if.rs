@@ -12,19 +12,7 @@ use crate::output::Output;
 
 /// `seekstone whatif`.
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  seekstone whatif 12                         the model of run 12 and its scores
-  seekstone whatif 12 --clients 20,40         response time and load of 20 and 40 clients
-  seekstone whatif 12 --load 500/s            response time at a load, closed and open
-  seekstone whatif 12 --level 5ms             load at a mean response time
-  seekstone whatif 12 --servers 8 --clients 64    the same storage with 8 servers
-  seekstone whatif 12 --device 'sim:mmc?servers=8&mean=1ms'
-  seekstone whatif 3 4 5 6 --users 300 --check 7  runs of transactions, fitted together
-
-Eight small queueing models are fitted to the run. The one that best predicts points left out of
-the fit is used, and its errors there are always printed. Nothing is predicted when they
-exceed 15 %, nor outside the measured range without --extrapolate. The archive is not changed.")]
+#[command(after_help = help!("what_if"))]
 pub struct WhatIfArgs {
     /// Archived runs of `curve`, `run` or `transactions`, by number or as `latest`. Several must
     /// have the same target and workload, and are fitted together.

@@ -9,13 +9,7 @@ use super::parse::{parse_share, parse_size, parse_span};
 
 /// `seekstone wire`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "A link like that between two hosts on 10 Mbit/s Ethernet, with a round trip of \
-20 ms:\n\n  \
-seekstone wire near 10.90.0.1/24 far 10.90.0.2/24 --delay 10ms --rate 10Mbit/s\n\n\
-What runs in a namespace uses the link: `ip netns exec far vsftpd FILE`. Studies measure from one \
-with the setting namespace. SIGTERM or Ctrl-C ends it. Both namespaces are removed then."
-)]
+#[command(after_help = help!("wire"))]
 pub struct WireArgs {
     /// Name of the first network namespace, which must not exist yet.
     pub near: String,

@@ -7,6 +7,17 @@ use engine::OnError;
 /// Words, each with what it stands for and the help that says so.
 pub type Words<T> = &'static [(&'static str, T, &'static str)];
 
+/// Words of a type: a variant, its word, and the help.
+macro_rules! words {
+    ($(#[$doc:meta])* $vis:vis $name:ident: $of:ident =
+        $($variant:ident $word:literal $help:literal;)*) => {
+        $(#[$doc])*
+        $vis const $name: $crate::args::words::Words<$of> =
+            &[$(($word, $of::$variant, $help)),*];
+    };
+}
+pub(crate) use words;
+
 /// Reads one of these words.
 pub fn one_of<T: Copy + Send + Sync + 'static>(
     words: Words<T>,
@@ -19,38 +30,26 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
-/// I/O engines.
-pub const DRIVERS: Words<DriverKind> = &[
-    (
-        "auto",
-        DriverKind::Auto,
-        "io_uring if allowed, else threads",
-    ),
-    ("uring", DriverKind::Uring, "io_uring, or fail"),
-    ("threads", DriverKind::Threads, "Blocking calls"),
-];
+words! {
+    /// I/O engines.
+    pub DRIVERS: DriverKind =
+        Auto "auto" "io_uring if allowed, else threads";
+        Uring "uring" "io_uring, or fail";
+        Threads "threads" "Blocking calls";
+}
 
-/// Pages of buffers.
-pub const PAGES: Words<BufferPages> = &[
-    (
-        "huge",
-        BufferPages::Huge,
-        "Huge pages, where the system has them",
-    ),
-    ("small", BufferPages::Small, "Small pages alone"),
-];
+words! {
+    /// Pages of buffers.
+    pub PAGES: BufferPages =
+        Huge "huge" "Huge pages, where the system has them";
+        Small "small" "Small pages alone";
+}
 
-/// What to do when an operation fails.
-pub const ERRORS: Words<OnError> = &[
-    (
-        "stop",
-        OnError::Stop,
-        "End the run. What was measured before is kept",
-    ),
-    (
-        "count",
-        OnError::Count,
-        "Count it and continue. A transaction with a failed operation is not completed. Writing a \
-         test file still stops at an error",
-    ),
-];
+words! {
+    /// What to do when an operation fails.
+    pub ERRORS: OnError =
+        Stop "stop" "End the run. What was measured before is kept";
+        Count "count"
+            "Count it and continue. A transaction with a failed operation is not completed. \
+             Writing a test file still stops at an error";
+}
