@@ -18,7 +18,7 @@ mod recorded;
 #[cfg_attr(not(feature = "screen"), path = "without/screen.rs")]
 mod screen;
 #[cfg(test)]
-mod shown;
+mod shown_tests;
 mod stack;
 mod studies;
 mod written;
