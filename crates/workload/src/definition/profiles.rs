@@ -264,26 +264,7 @@ pub fn example_profiles() -> &'static str {
     EXAMPLE
 }
 
-const EXAMPLE: &str = "\
-# Section 10.2 of the DISKRAND document: thirty light users and two heavy ones.
-[[profile]]
-name = \"light\"
-users = 30
-ios = 20
-think = \"5s\"
-cpu = \"1units\"
-memory = \"10KiB\"
-load-factor = \"exponential\"
-
-[[profile]]
-name = \"heavy\"
-users = 2
-ios = 60
-think = \"4s\"
-cpu = \"3units\"
-memory = \"10KiB\"
-load-factor = \"exponential\"
-";
+const EXAMPLE: &str = include_str!("example_profiles.toml");
 
 #[cfg(test)]
 mod tests {
