@@ -25,8 +25,8 @@ const EVIDENCE_MIN: f64 = 10.0;
 /// ... and from which it is more than indicative.
 const EVIDENCE_FIRM: f64 = 20.0;
 /// What a screen shows of users, and of the machine.
-const SHOWN: &str = "tps latency latency-p90 latency-p95 latency-p99 latency-max latency-from-start \
-                     transactions";
+const SHOWN: &str = "tps latency latency-p90 latency-p95 latency-p99 latency-max \
+                     latency-from-start transactions";
 const MACHINE_SHOWN: &str = "users tps latency cpu-busy device-busy reads writes queue-depth \
                              device-reads device-writes device-queue cpu-per-transaction cpu-asked \
                              page-cache-share minor-faults major-faults elapsed";
