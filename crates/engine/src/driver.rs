@@ -160,6 +160,8 @@ pub struct Activity {
     pub minor_faults: Option<u64>,
     /// Page faults of this process that waited for a device.
     pub major_faults: Option<u64>,
+    /// Pages of 4 KiB in the file cache of a model, summed over microseconds.
+    pub file_cache_page_us: Option<u64>,
 }
 
 impl Activity {
@@ -190,6 +192,7 @@ impl Activity {
             pages_fetched: both(|it| it.pages_fetched),
             minor_faults: both(|it| it.minor_faults),
             major_faults: both(|it| it.major_faults),
+            file_cache_page_us: both(|it| it.file_cache_page_us),
         }
     }
 }

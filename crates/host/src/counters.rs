@@ -91,6 +91,8 @@ impl Counters {
             pages_fetched: self.io.map(|io| io.read_bytes / PAGE_BYTES),
             minor_faults: self.process.map(|it| it.minor_faults),
             major_faults: self.process.map(|it| it.major_faults),
+            // The kernel's page cache is that of all processes.
+            file_cache_page_us: None,
         }
     }
 
@@ -403,6 +405,7 @@ mod tests {
             pages_fetched: Some(2),
             minor_faults: Some(60),
             major_faults: Some(1),
+            file_cache_page_us: None,
         };
         assert_eq!(done, expected);
     }

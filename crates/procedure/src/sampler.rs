@@ -35,6 +35,8 @@ const LENGTHS: [u64; 9] = [
     600_000_000_000,
     3_600_000_000_000,
 ];
+/// Bytes of a page, as activities count them.
+const PAGE: f64 = 4096.0;
 /// Operations that make the p99 of a running trial worth showing: 10 are above it.
 const SHOWN_FROM: u64 = 1_000;
 
@@ -299,6 +301,7 @@ impl Span {
             page_cache_misses_per_second: rate(done.pages_fetched).filter(|_| is_cached),
             minor_faults_per_second: rate(done.minor_faults),
             major_faults_per_second: rate(done.major_faults),
+            file_cache_bytes: share(done.file_cache_page_us, length / 1e3).map(|it| it * PAGE),
         }
     }
 }

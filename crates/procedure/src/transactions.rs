@@ -59,7 +59,6 @@ pub fn transaction_load(
         from_start: m.service.clone(),
         from_due: m.response.clone(),
     };
-    let counters = m.counters.as_ref();
     let of_kind = |name: &str| {
         let found = m.kinds.iter().find(|kind| kind.kind == name);
         per_second(found.map_or(0, |kind| kind.count))
@@ -70,7 +69,7 @@ pub fn transaction_load(
         .map(|ns| ns as f64 / m.completions_all.max(1) as f64);
     let cpu_each = m.cpu.map(|cpu| cpu.per_operation_ns).or(by_model);
     let total = counts.series.and_then(SystemSeries::total);
-    let device = device_figures(m, counts, total.as_ref());
+    let machine = machine_figures(m, counts, total.as_ref());
     let load = TransactionLoad {
         measurement: m.name.clone(),
         users: m.clients,
@@ -82,16 +81,17 @@ pub fn transaction_load(
         cpu_work_each_ns: work,
         cpu_share: cpu_each
             .map(|each| each * all.per_second / 1e9 / f64::from(counts.processors.max(1))),
-        device_busy_share: device.device_busy_share,
-        device_queue: device.device_queue,
+        device_busy_share: machine.device_busy_share,
+        device_queue: machine.device_queue,
         storage_queue: m.effective_depth,
         reads_per_second: of_kind("read"),
         writes_per_second: of_kind("write"),
-        device_reads_per_second: device.device_reads_per_second,
-        device_writes_per_second: device.device_writes_per_second,
+        device_reads_per_second: machine.device_reads_per_second,
+        device_writes_per_second: machine.device_writes_per_second,
         page_cache_share: m.page_cache_share,
-        minor_faults_per_second: counters.and_then(|it| it.minor_faults).map(per_second),
-        major_faults_per_second: counters.and_then(|it| it.major_faults).map(per_second),
+        minor_faults_per_second: machine.minor_faults_per_second,
+        major_faults_per_second: machine.major_faults_per_second,
+        file_cache_bytes: machine.file_cache_bytes,
         think_ns: laws.think_ns,
         users_by_law: laws.users,
         response_by_law: laws.response,
@@ -106,9 +106,9 @@ pub fn transaction_load(
     (load, warnings)
 }
 
-/// What the device did over the whole trial: by the kernel's counters, or, where no kernel counted,
-/// by what a model knows of itself and of its processors.
-fn device_figures(
+/// What device and memory did over the whole trial: by the kernel's counters, or, where no kernel
+/// counted, by what a model knows of itself and of its processors.
+fn machine_figures(
     m: &Measurement,
     counts: &UnitCounts<'_>,
     total: Option<&SystemSample>,
@@ -116,15 +116,16 @@ fn device_figures(
     let Some(counters) = &m.counters else {
         return total.cloned().unwrap_or_default();
     };
-    let Some(device) = &counters.device else {
-        return SystemSample::default();
-    };
     let seconds = counts.elapsed.as_secs_f64().max(1e-9);
+    let rate = |count: u64| count as f64 / seconds;
+    let device = counters.device.as_ref();
     SystemSample {
-        device_busy_share: Some((device.busy_ms as f64 / 1e3 / seconds).min(1.0)),
-        device_queue: Some(device.weighted_ms as f64 / 1e3 / seconds),
-        device_reads_per_second: Some(device.reads as f64 / seconds),
-        device_writes_per_second: Some(device.writes as f64 / seconds),
+        device_busy_share: device.map(|it| (rate(it.busy_ms) / 1e3).min(1.0)),
+        device_queue: device.map(|it| rate(it.weighted_ms) / 1e3),
+        device_reads_per_second: device.map(|it| rate(it.reads)),
+        device_writes_per_second: device.map(|it| rate(it.writes)),
+        minor_faults_per_second: counters.minor_faults.map(rate),
+        major_faults_per_second: counters.major_faults.map(rate),
         ..SystemSample::default()
     }
 }

@@ -7,7 +7,7 @@ use crate::csv::{line, optional};
 /// A column of what the machine did in an interval.
 type SampleColumn = (&'static str, fn(&SystemSample) -> Option<f64>);
 
-const SAMPLE_COLUMNS: [SampleColumn; 16] = [
+const SAMPLE_COLUMNS: [SampleColumn; 17] = [
     ("end_ns", |it| Some(it.end_ns as f64)),
     ("length_ns", |it| Some(it.length_ns as f64)),
     ("transactions", |it| Some(it.transactions as f64)),
@@ -26,6 +26,7 @@ const SAMPLE_COLUMNS: [SampleColumn; 16] = [
     }),
     ("minor_faults_per_s", |it| it.minor_faults_per_second),
     ("major_faults_per_s", |it| it.major_faults_per_second),
+    ("file_cache_bytes", |it| it.file_cache_bytes),
 ];
 
 /// A header, then one row for each interval of each load of users, or of each trial, whose

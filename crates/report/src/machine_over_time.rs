@@ -1,7 +1,7 @@
 //! What the machine did while transactions were made, interval by interval.
 
 use results::{SystemSample, SystemSeries};
-use units::{format_count, format_duration_ns};
+use units::{Bytes, format_count, format_duration_ns};
 
 use crate::figure::percent;
 use crate::page::TextPage;
@@ -37,6 +37,7 @@ pub(crate) fn machine_over_time(page: &mut TextPage<'_>, series: &SystemSeries) 
         ("a transfer", Align::Right, 3),
         ("cache misses", Align::Right, 6),
         ("page faults", Align::Right, 4),
+        ("file cache", Align::Right, 2),
     ]);
     for sample in series.condensed(rows) {
         table.row(Tone::Plain, interval_row(&sample));
@@ -48,7 +49,7 @@ pub(crate) fn machine_over_time(page: &mut TextPage<'_>, series: &SystemSeries) 
     }
 }
 
-fn interval_row(sample: &SystemSample) -> [String; 11] {
+fn interval_row(sample: &SystemSample) -> [String; 12] {
     let rate =
         |rate: Option<f64>| rate.map_or_else(String::new, |it| format!("{}/s", format_count(it)));
     let share = |share: Option<f64>| share.map(percent).unwrap_or_default();
@@ -68,5 +69,8 @@ fn interval_row(sample: &SystemSample) -> [String; 11] {
         span(sample.device_transfer_ns),
         rate(sample.page_cache_misses_per_second),
         rate(faults.map(|(minor, major)| minor + major)),
+        sample
+            .file_cache_bytes
+            .map_or_else(String::new, |it| Bytes(it.round() as u64).to_string()),
     ]
 }

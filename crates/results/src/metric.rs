@@ -150,6 +150,7 @@ metrics! {
     WRITES = "writes" PerSecond Neither [] "writes per second";
     MINOR_FAULTS = "minor-faults" PerSecond Neither [] "page faults per second without a read";
     MAJOR_FAULTS = "major-faults" PerSecond Neither [] "page faults per second with a read";
+    FILE_CACHE = "file-cache" Bytes Neither [] "mean size of the file cache of a model";
     PAGE_CACHE_SHARE = "page-cache-share" Share Neither []
         "share of the bytes read that came from the page cache";
     QUEUE_DEPTH = "queue-depth" Count Neither [] "mean number of operations outstanding";

@@ -40,6 +40,8 @@ pub struct SystemSample {
     pub minor_faults_per_second: Option<f64>,
     /// Page faults of this process that waited for a device, per second.
     pub major_faults_per_second: Option<f64>,
+    /// Bytes in the file cache of a model on average.
+    pub file_cache_bytes: Option<f64>,
 }
 
 /// What the law of a model says of the throughput once it is steady.
@@ -154,6 +156,7 @@ impl SystemSample {
             page_cache_misses_per_second: over_time(|it| it.page_cache_misses_per_second),
             minor_faults_per_second: over_time(|it| it.minor_faults_per_second),
             major_faults_per_second: over_time(|it| it.major_faults_per_second),
+            file_cache_bytes: over_time(|it| it.file_cache_bytes),
         }
     }
 }

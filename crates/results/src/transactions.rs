@@ -82,6 +82,9 @@ pub struct TransactionLoad {
     pub minor_faults_per_second: Option<f64>,
     /// Page faults that waited for a device, per second.
     pub major_faults_per_second: Option<f64>,
+    /// Bytes in the file cache of a model on average.
+    #[serde(default)]
+    pub file_cache_bytes: Option<f64>,
     /// Mean think time asked for, over transactions, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub think_ns: f64,

@@ -17,6 +17,18 @@ pub struct Done {
     storage: StorageDone,
     /// Bytes that were read because no memory held them.
     missed_bytes: u64,
+    memory: MemoryDone,
+}
+
+/// What the memory of a host was used for.
+#[derive(Clone, Copy, Debug, Default)]
+struct MemoryDone {
+    /// Sizes of the file cache, each times how long it lasted.
+    file_cache_byte_ns: u128,
+    /// Pages that programs touched first.
+    touched: u64,
+    /// Reads that the file cache did not hold.
+    missed: u64,
 }
 
 /// What became of the requests that a storage was asked for.
@@ -37,6 +49,12 @@ impl Done {
             cpus: cpus as u64,
             ..Self::default()
         }
+    }
+
+    /// Until `now` the file cache had so many bytes.
+    pub fn held(&mut self, now: Instant, file_cache: u64) {
+        let passed = now.since(self.until).as_nanos();
+        self.memory.file_cache_byte_ns += u128::from(file_cache) * u128::from(passed);
     }
 
     /// Until `now`, so many processors were busy, and so many requests were with the storage.
@@ -67,6 +85,16 @@ impl Done {
         self.missed_bytes += bytes;
     }
 
+    /// A program has touched so many bytes for the first time.
+    pub fn touched(&mut self, bytes: u64) {
+        self.memory.touched += bytes.div_ceil(PAGE);
+    }
+
+    /// The file cache did not hold what one read asked for.
+    pub fn faulted(&mut self) {
+        self.memory.missed += 1;
+    }
+
     /// These processors with the storage of a server, which has a disk of its own.
     #[must_use]
     pub fn on_server(self, server: &Self) -> Self {
@@ -88,7 +116,18 @@ impl Done {
             device_writes: Some(self.storage.writes),
             device_bytes: Some(self.storage.bytes),
             pages_fetched: has_cache.then_some(self.missed_bytes / PAGE),
+            minor_faults: has_cache.then_some(self.memory.touched),
+            major_faults: has_cache.then_some(self.memory.missed),
+            file_cache_page_us: has_cache.then_some(self.memory.page_us()),
             ..Activity::default()
         }
+    }
+}
+
+impl MemoryDone {
+    /// Pages of the file cache, summed over microseconds.
+    fn page_us(&self) -> u64 {
+        let page_us = self.file_cache_byte_ns / (u128::from(PAGE) * 1000);
+        u64::try_from(page_us).unwrap_or(u64::MAX)
     }
 }

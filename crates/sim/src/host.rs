@@ -149,6 +149,9 @@ impl Host {
         self.cache_reads.asked += 1;
         self.cache_reads.answered += u64::from(missing.is_empty());
         let is_in_order = self.follows(&command);
+        if !missing.is_empty() && self.cache.room() > 0 {
+            self.done.faulted();
+        }
         let (Some(&from), Some(&to)) = (missing.first(), missing.last()) else {
             let job = self.job(command, HostStage::Last, 0..0);
             self.work(now, job, self.spec.cpu_hit);
@@ -248,6 +251,8 @@ impl Host {
 
     /// Time has passed in which nothing here changed.
     fn pass(&mut self, now: Instant) {
+        self.done
+            .held(now, self.cache.pages() as u64 * self.spec.page);
         self.done.pass(now, self.cpu.busy(), self.asked);
     }
 
@@ -439,6 +444,7 @@ impl Host {
     fn touch_memory(&mut self, client: ClientId, touched: u64) {
         let known = self.taken.entry(client).or_default();
         if touched > *known {
+            self.done.touched(touched - *known);
             *known = touched;
             self.resize();
         }
@@ -494,6 +500,7 @@ impl Device for Host {
     /// With a server behind a link, the storage is the server's disk.
     fn done(&self, now: Instant) -> Option<Done> {
         let mut own = self.done;
+        own.held(now, self.cache.pages() as u64 * self.spec.page);
         own.pass(now, self.cpu.busy(), self.asked);
         let server = self.storage.done(now);
         Some(server.map_or(own, |server| own.on_server(&server)))

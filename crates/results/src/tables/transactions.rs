@@ -29,7 +29,8 @@ const SHOWN: &str = "tps latency latency-p90 latency-p95 latency-p99 latency-max
                      latency-from-start transactions";
 const MACHINE_SHOWN: &str = "users tps latency cpu-busy device-busy reads writes queue-depth \
                              device-reads device-writes device-queue cpu-per-transaction cpu-asked \
-                             page-cache-share minor-faults major-faults elapsed";
+                             page-cache-share minor-faults major-faults file-cache \
+                             elapsed";
 const TIMES: &str = "latency: from due, the end of the think time. Latency from start: from the \
                      issue of the first operation. Both, and TPS: while all users are at work.";
 const PARTS: &str = "steady: what a transaction took over the whole run, times the steady rate. \
@@ -228,6 +229,7 @@ fn of_whole_run(load: &TransactionLoad) -> impl Iterator<Item = Figure> {
         (PAGE_CACHE_SHARE, load.page_cache_share),
         (MINOR_FAULTS, load.minor_faults_per_second),
         (MAJOR_FAULTS, load.major_faults_per_second),
+        (FILE_CACHE, load.file_cache_bytes),
         (THINK_TIME, Some(seconds(load.think_ns))),
     ];
     let elapsed = Estimate::exact(seconds(load.elapsed_ns as f64), 1.0).without_interval();
@@ -284,7 +286,11 @@ fn in_words(search: &UserSearchResult, wanted: &str) -> String {
     match (search.meets, search.misses) {
         (0, Some(1)) => format!("not even 1 user has {wanted}"),
         (0, Some(users)) => {
-            format!("{users} users do not have {wanted}. Fewer were not tried")
+            let fewer = match search.steps.iter().any(|step| step.users < users) {
+                true => "Fewer were tried without a clear answer",
+                false => "Fewer were not tried",
+            };
+            format!("{users} users do not have {wanted}. {fewer}")
         }
         (0, None) => format!("no number of users is sure to have {wanted}"),
         (users, _) => {
@@ -324,7 +330,7 @@ fn of_step(search: &UserSearchResult, step: &UserSearchStep, number: u32) -> Row
     };
     let figures = std::iter::once(percentile).chain(within);
     let levels = vec![number.to_string(), step.users.to_string()];
-    let length = if step.is_final { "full" } else { "scout" };
+    let length = if step.is_final { "full" } else { "short" };
     Row::new(levels, figures, "within-limit", Trust::Reliable, &[])
         .with_word("length", length)
         .with_word("limit", step.outcome.name())

@@ -47,6 +47,12 @@ impl FileCache {
         self.room
     }
 
+    /// Pages that are there.
+    #[must_use]
+    pub fn pages(&self) -> usize {
+        self.places.len()
+    }
+
     /// Change how many pages fit. Dirty pages stay until they are clean.
     pub fn set_room(&mut self, room: usize) {
         self.room = room;

@@ -8,7 +8,7 @@ use procedure::{
 use results::{Access, Measurement, TransactionLoad};
 use sim::SimSpec;
 use stats::Channel;
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, Gap, GapShape, LoadFactor, Records, TargetId, UserProfile, UsersSpec};
 
 /// The disk of the model, nanoseconds for one I/O.
@@ -295,6 +295,38 @@ fn a_machine_says_how_busy_its_processor_and_its_disk_are() {
     let queue = whole.device_queue.expect("a machine's disk");
     let transfer = whole.device_transfer_ns.expect("a machine's disk") / 1e9;
     assert_near(queue, misses * transfer, 0.001, "Little's law at the disk");
+}
+
+/// What a task monitor of the time shows: the file cache, and page faults. A machine had neither.
+#[test]
+fn a_machine_says_how_large_its_file_cache_is_and_counts_page_faults() {
+    let check = |memory_kib: u64, cache_mib: f64| {
+        let one = UserProfile {
+            memory: Bytes::from_kib(memory_kib).as_u64(),
+            ..profile(20, Duration::from_millis(100), Gap::NONE)
+        };
+        let machine = "sim:ppro?file-cache-max=13M&size=40M&file-read-ahead=0";
+        let load = measure(vec![one], 4, machine, 2_000).load;
+        let known = "a machine has a file cache";
+        let misses = load.device_reads_per_second.expect("a machine's disk");
+        let cache = load.file_cache_bytes.expect(known) / f64::from(1 << 20);
+        // It is empty at first.
+        assert_near(cache, cache_mib, 0.02, "MiB");
+        assert_near(
+            load.major_faults_per_second.expect(known),
+            misses,
+            1e-9,
+            "misses",
+        );
+        let elapsed = load.elapsed_ns as f64 / 1e9;
+        let touched = load.minor_faults_per_second.expect(known) * elapsed;
+        // All in the first second, which is looked at a little late.
+        let kib = memory_kib as f64;
+        assert_near(touched, kib, 0.02, "4 users, pages of 4 KiB");
+    };
+    check(40, 13.0);
+    // 32 MiB, of which 12 are the system's and 12 the tasks'.
+    check(3072, 8.0);
 }
 
 /// Under systems of the time the processor spins until the disk answers; what reads over a link

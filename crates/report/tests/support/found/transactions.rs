@@ -42,6 +42,7 @@ pub fn transactions() -> Transactions {
         page_cache_share: Some(0.33),
         minor_faults_per_second: Some(64.1),
         major_faults_per_second: Some(0.5),
+        file_cache_bytes: Some(13_467_462.0),
         think_ns: 5e9 + 0.5,
         users_by_law: estimate(31.7, 0.03),
         response_by_law: estimate(1.24e9, 0.05),
@@ -103,5 +104,6 @@ fn sample(number: u64, transactions: u64) -> SystemSample {
         page_cache_misses_per_second: Some(74.2),
         minor_faults_per_second: Some(105.3),
         major_faults_per_second: Some(0.5),
+        file_cache_bytes: Some(13_467_462.0),
     }
 }
