@@ -29,8 +29,7 @@ const SHOWN: &str = "tps latency latency-p90 latency-p95 latency-p99 latency-max
                      latency-from-start transactions";
 const MACHINE_SHOWN: &str = "users tps latency cpu-busy device-busy reads writes queue-depth \
                              device-reads device-writes device-queue cpu-per-transaction cpu-asked \
-                             page-cache-share minor-faults major-faults file-cache \
-                             elapsed";
+                             page-cache-share minor-faults major-faults file-cache elapsed";
 const TIMES: &str = "latency: from due, the end of the think time. Latency from start: from the \
                      issue of the first operation. Both, and TPS: while all users are at work.";
 const PARTS: &str = "steady: what a transaction took over the whole run, times the steady rate. \
