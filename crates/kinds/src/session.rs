@@ -19,8 +19,8 @@ const SIZE_FOUND: &str = "size of the test file";
 /// How often somebody who does nothing looks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Shows the title of what is written, and its progress.
-type ShowFilling<'a> = &'a mut dyn FnMut(&str, &Glimpse);
+/// Shows the title of what is measured or written, and its progress.
+pub(crate) type ShowGlimpse<'a> = &'a mut dyn FnMut(&str, &Glimpse);
 
 /// A measurement from its first step to its run, on whatever it has opened.
 pub(crate) trait MeasurementSession: Sized {
@@ -47,15 +47,14 @@ pub(crate) trait MeasurementSession: Sized {
     /// Whether nothing was measured that a partial run could hold.
     fn is_empty(&self) -> bool;
 
-    /// Remove what was made, and part from other hosts. What must be said of the run, and what
-    /// could not be removed, a warning each.
+    /// What must be said of the run.
+    fn warnings(&mut self) -> Vec<Warning>;
+
+    /// Remove what was made, and part from other hosts; what could not be removed, a warning each.
     ///
     /// # Errors
     /// On other ranks than 0, which have no run.
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError>;
-
-    /// Remove what was made, because of `error`, which then says what could not be removed.
-    fn abandon(&mut self, error: BenchError) -> BenchError;
+    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError>;
 
     /// The setup with what was left to the program, and what was measured.
     fn recorded(&self, status: &Status) -> (Setup, TargetDescription);
@@ -83,13 +82,14 @@ pub(crate) fn carry_out<S: MeasurementSession>(mut session: S) -> Result<S::Outc
     let status = match measured {
         Ok(()) => Status::Complete,
         Err(stop) if session.is_empty() || matches!(stop, BenchError::Served) => {
-            return Err(session.abandon(stop));
+            return Err(abandon(&mut session, stop));
         }
         Err(stop) => Status::Partial {
             reason: stop.reason(),
         },
     };
-    let warnings = session.leave()?;
+    let mut warnings = session.warnings();
+    warnings.extend(session.clean_up()?);
     let (setup, target) = session.recorded(&status);
     Ok(session.complete(Run {
         status,
@@ -99,13 +99,23 @@ pub(crate) fn carry_out<S: MeasurementSession>(mut session: S) -> Result<S::Outc
     }))
 }
 
+/// Remove what was made, because of `error`, which then says what could not be removed.
+pub(crate) fn abandon(session: &mut impl MeasurementSession, error: BenchError) -> BenchError {
+    match session.clean_up() {
+        Ok(left) => error.with_left(left),
+        Err(error) => error,
+    }
+}
+
 /// What a kind does on an open target, and what it makes of that.
 pub(crate) trait MeasurementPlan: Sized {
     /// The run, or the run and what is added to it later.
     type Outcome;
 
-    /// What it is about to do.
-    fn plan(&self, session: &Session<'_>) -> RunPlan;
+    /// What it is about to do; nothing where that is not said.
+    fn plan(&self, _session: &Session<'_>) -> RunPlan {
+        RunPlan::default()
+    }
 
     /// Show a stage.
     fn show(&mut self, session: &mut Session<'_>, stage: &Stage<'_>) {
@@ -224,18 +234,15 @@ impl<P: MeasurementPlan> MeasurementSession for BenchSession<'_, P> {
         self.plan.is_empty(&self.session)
     }
 
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
-        let Session {
-            bench, cautions, ..
-        } = &mut self.session;
-        let mut warnings = bench.warnings(cautions);
-        warnings.append(&mut self.session.warnings);
-        warnings.extend(self.session.bench.clean_up());
-        Ok(warnings)
+    fn warnings(&mut self) -> Vec<Warning> {
+        let session = &mut self.session;
+        let mut warnings = session.bench.warnings(&session.cautions);
+        warnings.append(&mut session.warnings);
+        warnings
     }
 
-    fn abandon(&mut self, error: BenchError) -> BenchError {
-        self.session.bench.abandon(error)
+    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+        Ok(Vec::from_iter(self.session.bench.clean_up()))
     }
 
     fn recorded(&self, status: &Status) -> (Setup, TargetDescription) {
@@ -368,7 +375,7 @@ impl<'a> Session<'a> {
         &mut self,
         budget: Option<Duration>,
         rest: Duration,
-        screen: Option<ShowFilling<'_>>,
+        screen: Option<ShowGlimpse<'_>>,
     ) -> Result<Option<Measurement>, BenchError> {
         if !self.facts.makes_files {
             return Ok(None);
@@ -472,8 +479,24 @@ impl<'a> Session<'a> {
         reach: HostReach,
         progress: impl Fn(&Glimpse) -> TrialProgress,
     ) -> Result<Outcome, BenchError> {
+        self.measure_while(trial, title, reach, progress, &mut |_| true)
+    }
+
+    /// The same for as long as `goes_on` says so, which is asked with the time since its start.
+    ///
+    /// # Errors
+    /// Those of [`Session::measure`].
+    pub fn measure_while(
+        &mut self,
+        trial: &Trial,
+        title: &str,
+        reach: HostReach,
+        progress: impl Fn(&Glimpse) -> TrialProgress,
+        goes_on: &mut dyn FnMut(Duration) -> bool,
+    ) -> Result<Outcome, BenchError> {
         let (interrupt, show) = (self.interrupt, &mut self.show);
         let measured = self.bench.measure(trial, reach, &mut |glimpse| {
+            let goes_on = goes_on(glimpse.elapsed);
             let TrialProgress {
                 done,
                 elapsed,
@@ -487,7 +510,7 @@ impl<'a> Session<'a> {
                 glimpse: Some(glimpse),
                 ..Stage::default()
             });
-            interrupt.is_raised().is_none()
+            goes_on && interrupt.is_raised().is_none()
         });
         measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))
     }

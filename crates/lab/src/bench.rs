@@ -1,6 +1,7 @@
 //! Opens what a command measures: a directory, a named target, or a model.
 
 mod again;
+mod error;
 mod null;
 mod place;
 
@@ -11,27 +12,26 @@ use drivers::{
     free_space,
 };
 use engine::OnError;
-use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
+use procedure::{CheckUpFacts, SIZE_MIN};
 use results::environment::TargetKind;
-use results::{Access, Caution, Setup, TargetDescription, Warning};
-use units::{Bytes, Duration, TargetName, capitalised};
-use verify::Findings;
+use results::{Access, Caution, Setup, TargetDescription};
+use units::{Bytes, Duration, TargetName};
 
 pub use self::place::{Bench, HostReach, only_objects};
 use crate::cells::{Cells, Killed};
-use crate::hosts::{CommonTarget, Ranks, TargetReport};
+use crate::hosts::{CommonTarget, Ranks, TargetReport, opened_on_all};
 use crate::kept::{Kept, OpenedTarget, ReplayLaboratory};
 use crate::laboratory::{LaboratoryError, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
-use crate::state_file::StateFileError;
 use crate::storage::{Neighbours, StorageLaboratory, StorageSettings};
 use host::environment;
-use host::inspect::{self, InspectError};
+use host::inspect;
 use host::limits::ProcessLimits;
 use host::processors::processors;
 
 use again::changed;
 pub use again::{found, replayed};
+pub use error::BenchError;
 pub use null::open_null;
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
@@ -68,88 +68,33 @@ pub struct BenchRequest {
 }
 
 impl BenchRequest {
+    /// A target of which nothing more is asked, and on which nothing may be overwritten.
+    #[must_use]
+    pub fn new(target: TargetName, purpose: &str, setup: Setup) -> Self {
+        Self {
+            target,
+            purpose: purpose.into(),
+            size: None,
+            reserve: None,
+            overwrite: false,
+            confirmed: None,
+            storage: default_settings(setup.seed),
+            setup,
+            cells: Cells::default(),
+            ranks: None,
+        }
+    }
+
     /// The setup as the run records it, with what was left to the program.
     #[must_use]
     pub fn resolved(&self, size: Bytes) -> Setup {
         let mut setup = self.setup.clone();
-        setup.resolve("size", [size.to_exact_string()]);
+        // Jobs have sizes of their own.
+        if size > Bytes(0) {
+            setup.resolve("size", [size.to_exact_string()]);
+        }
         setup.resolve("workers", [self.storage.workers.to_string()]);
         setup
-    }
-}
-
-/// Why there is no run at all.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchError {
-    /// The target cannot be looked at.
-    #[error(transparent)]
-    Inspect(#[from] InspectError),
-    /// The model does not exist.
-    #[error(transparent)]
-    Sim(#[from] sim::SimError),
-    /// Nothing could be measured.
-    #[error(transparent)]
-    Laboratory(#[from] LaboratoryError),
-    /// A file could not be opened.
-    #[error(transparent)]
-    Positioning(#[from] PositioningError),
-    /// The run is only told, and nothing more was kept of it.
-    #[error(transparent)]
-    Killed(#[from] Killed),
-    /// The target holds something else than was written.
-    #[error("verification found {0}")]
-    WrongData(Findings),
-    /// Options that do not go together, or with the target.
-    #[error("{0}")]
-    Usage(String),
-    /// What storage refused a program that uses files, in a sentence.
-    #[error("{0}")]
-    Refused(String),
-    /// This is not rank 0, which has the run, and says why where there is none.
-    #[error("rank 0 has the result")]
-    Served,
-    /// It was stopped before anything was measured.
-    #[error("stopped by {signal} before anything was measured. Nothing was saved")]
-    Interrupted {
-        /// The signal's name.
-        signal: String,
-    },
-    /// Nothing was measured, and some of Seekstone's files could not be removed.
-    #[error("{}. {}", with_causes(error), capitalised(left))]
-    LeftBehind {
-        /// Why nothing was measured.
-        error: Box<BenchError>,
-        /// What is left, and why.
-        left: String,
-    },
-}
-
-impl BenchError {
-    /// Whether it was asked for wrongly, and nothing was done.
-    #[must_use]
-    pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Usage(_)
-                | Self::Inspect(InspectError::Missing(_))
-                | Self::Sim(_)
-                | Self::Laboratory(
-                    LaboratoryError::Misaligned { .. }
-                        | LaboratoryError::MisalignedThreads { .. }
-                        | LaboratoryError::Unpolled { .. }
-                        | LaboratoryError::Addresses { .. }
-                        | LaboratoryError::State(StateFileError::Exists(_)),
-                )
-        )
-    }
-
-    /// Why a run is a partial one, where something had been measured before.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        match self {
-            Self::Interrupted { signal } => format!("stopped by {signal}"),
-            other => with_causes(other),
-        }
     }
 }
 
@@ -162,16 +107,6 @@ pub struct OpenedBench {
     pub cautions: Vec<Caution>,
     /// What a procedure must know.
     pub facts: CheckUpFacts,
-}
-
-impl OpenedBench {
-    /// Remove what was made. What inspection and opening found worth saying, and what could not be
-    /// removed.
-    pub fn leave(&mut self) -> Vec<Warning> {
-        let mut warnings = self.bench.warnings(&self.cautions);
-        warnings.extend(self.bench.clean_up());
-        warnings
-    }
 }
 
 /// Look at a target and open it. In a directory this makes a work directory and nothing else.
@@ -196,27 +131,20 @@ fn on_common_target(
     ranks: &Ranks,
     opened: Result<OpenedBench, BenchError>,
 ) -> Result<OpenedBench, BenchError> {
-    let (seen, opened) = match opened.map_err(of_full_host) {
-        Ok(opened) => (
-            Ok(TargetReport::of(&opened.description, &opened.facts)),
-            Some(opened),
-        ),
-        Err(error) => (Err(error), None),
-    };
-    let common = ranks.agree(seen, |all| {
+    let judge = |all: Vec<TargetReport>| {
         let common = CommonTarget::of(&all, ranks)?;
         common.holds(request.size).map(|()| common)
-    });
-    match (common, opened) {
-        (Ok(common), Some(mut opened)) => {
-            common.apply(&mut opened.facts);
-            let how = (request.storage.seed, request.storage.on_error);
-            opened.bench = opened.bench.of_ranks(ranks, how, common.differences);
-            Ok(opened)
-        }
-        (Err(error), Some(mut opened)) => Err(opened.bench.abandon(error)),
-        (common, None) => Err(common.err().unwrap_or(BenchError::Served)),
-    }
+    };
+    let (mut opened, common) = opened_on_all(
+        opened.map_err(of_full_host),
+        |opened| Ok(TargetReport::of(&opened.description, &opened.facts)),
+        |seen| ranks.agree(seen, judge),
+        |mut opened, error| opened.bench.abandon(error),
+    )?;
+    common.apply(&mut opened.facts);
+    let how = (request.storage.seed, request.storage.on_error);
+    opened.bench = opened.bench.of_ranks(ranks, how, common.differences);
+    Ok(opened)
 }
 
 /// A host without space is a mistake in what was asked of the hosts together.

@@ -198,46 +198,27 @@ fn name_of(trial: &Trial, seed: u64) -> String {
 
 /// A measurement in a journal, with what procedures read in it and no archive holds.
 pub(crate) mod whole_measurement {
-    use results::{Measurement, Tails};
+    use results::Measurement;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use stats::{PercentileEstimate, Window};
 
     #[derive(Serialize, Deserialize)]
-    struct Whole<M> {
+    struct Whole<M, S> {
         archived: M,
-        series_of_goal: SeriesOfGoal,
-    }
-
-    #[derive(Serialize, Deserialize)]
-    struct SeriesOfGoal {
-        window: Option<Window>,
-        service_window: Option<Window>,
-        tails: Option<Tails>,
-        service_quantiles: Vec<PercentileEstimate>,
+        series_of_goal: S,
     }
 
     pub fn serialize<S: Serializer>(it: &Measurement, to: S) -> Result<S::Ok, S::Error> {
-        let series_of_goal = SeriesOfGoal {
-            window: it.window.clone(),
-            service_window: it.service_window.clone(),
-            tails: it.tails.clone(),
-            service_quantiles: it.service_quantiles.clone(),
-        };
+        let windows = (&it.window, &it.service_window);
         let whole = Whole {
             archived: it,
-            series_of_goal,
+            series_of_goal: (windows, &it.tails, &it.service_quantiles),
         };
         whole.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Measurement, D::Error> {
-        let whole: Whole<Measurement> = Whole::deserialize(from)?;
-        let SeriesOfGoal {
-            window,
-            service_window,
-            tails,
-            service_quantiles,
-        } = whole.series_of_goal;
+        let whole: Whole<Measurement, _> = Whole::deserialize(from)?;
+        let ((window, service_window), tails, service_quantiles) = whole.series_of_goal;
         Ok(Measurement {
             window,
             service_window,

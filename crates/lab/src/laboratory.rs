@@ -230,20 +230,6 @@ pub trait Laboratory {
     fn now(&self) -> Instant;
 }
 
-impl<L: Laboratory + ?Sized> Laboratory for &mut L {
-    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        (**self).measure(trial, watch)
-    }
-
-    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
-        (**self).follow(follower);
-    }
-
-    fn now(&self) -> Instant {
-        (**self).now()
-    }
-}
-
 /// The seed of a trial: each draws afresh, and the same again in a repeated run.
 #[must_use]
 pub fn trial_seed(run: u64, salt: u64) -> u64 {

@@ -262,6 +262,14 @@ pub fn stopped(interrupt: &Interrupt) -> Option<BenchError> {
     })
 }
 
+/// Why ranks stopped: a signal goes to all of them, and each takes another's for a failure.
+pub fn cause(interrupt: &Interrupt, error: BenchError) -> BenchError {
+    match error {
+        BenchError::Served => error,
+        other => stopped(interrupt).unwrap_or(other),
+    }
+}
+
 /// Why a trial did not come to its end.
 pub fn stop_of(title: &str, failure: Option<TrialError>, interrupt: &Interrupt) -> BenchError {
     if let Some(error) = failure {

@@ -205,20 +205,17 @@ impl<'s, 't> KeyedTable<'s, 't> {
         span
     }
 
-    /// A text in a notation of its own, as typed; what `why_wrong` says of another one is told.
-    pub fn notation(
+    /// What `read` makes of a text in a notation of its own; what it says of another one is told.
+    pub fn notation<T>(
         &mut self,
         key: &'static str,
         wanted: &str,
-        why_wrong: impl FnOnce(&str) -> Option<String>,
-    ) -> Option<String> {
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
         let text = self.text(key, wanted)?;
-        let Some(why) = why_wrong(&text) else {
-            return Some(text);
-        };
         let place = self.find(key).map(|(_, place)| place)?;
-        self.source.note(place, format!("{key}: {why}"));
-        None
+        let noted = |why| self.source.note(place, format!("{key}: {why}"));
+        read(&text).map_err(noted).ok()
     }
 
     /// A list of texts.

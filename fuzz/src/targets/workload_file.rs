@@ -19,7 +19,7 @@ pub fn read(bytes: &[u8]) {
             is_directory,
             size: Some(Bytes(1 << 30)),
         };
-        let job = |it: &kinds::fio_jobs::WorkloadText| {
+        let job = |it: &kinds::fio_jobs::TargetWorkload| {
             it.job(
                 &target,
                 it.name.as_deref().unwrap_or("job"),

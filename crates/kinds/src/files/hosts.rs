@@ -6,16 +6,17 @@ use std::collections::BTreeMap;
 
 use drivers::free_space;
 use lab::bench::BenchError;
-use lab::hosts::{RankDirectory, RankPart, RankRounds, Ranks};
+use lab::hosts::{HostClaims, RankPart, RankRounds, Ranks, TargetClaim, opened_on_all};
 use lab::laboratory::LaboratoryError;
-use results::{FilePass, RankShare, Warning, WarningCode};
+use results::environment::TargetKind;
+use results::{FilePass, RankShare, TargetDescription, Warning, WarningCode};
 use units::format_count;
 use verify::FileFindings;
 
 use super::pass::KeptPass;
 use super::run::{FilesRequest, OpenedSubjects};
 use super::stonewall::walls_merged;
-use super::subject::{TestedFileSystem, with_left};
+use super::subject::TestedFileSystem;
 
 /// All hosts have opened their directory and can measure the same, or none goes on.
 ///
@@ -26,39 +27,51 @@ pub(super) fn agreed(
     request: &FilesRequest,
     opened: Result<OpenedSubjects, BenchError>,
 ) -> Result<OpenedSubjects, BenchError> {
-    let (place, opened) = match opened {
-        Ok(opened) => (place(request, &opened), Some(opened)),
-        Err(error) => (Err(error), None),
-    };
-    let agreed = ranks.agree_on_place(place);
-    match (agreed, opened) {
-        (Ok(differences), Some(mut opened)) => {
-            let notes = differences.into_iter();
-            let notes = notes.map(|text| Warning::info(WarningCode::Hosts, text));
-            opened.warnings.extend(notes);
-            Ok(opened)
-        }
-        (Err(error), Some(mut opened)) => {
-            let left = opened
-                .subjects
-                .iter_mut()
-                .filter_map(TestedFileSystem::clean_up);
-            Err(with_left(error, left.collect()))
-        }
-        (agreed, None) => Err(agreed.err().unwrap_or(BenchError::Served)),
+    let (mut opened, differences) = opened_on_all(
+        opened,
+        |opened| claims(request, opened),
+        |claims| ranks.agree_on_claims(claims, unlike),
+        |mut opened, error| {
+            let subjects = opened.subjects.iter_mut();
+            error.with_left(subjects.filter_map(TestedFileSystem::clean_up))
+        },
+    )?;
+    let notes = differences.into_iter();
+    let notes = notes.map(|text| Warning::info(WarningCode::Hosts, text));
+    opened.warnings.extend(notes);
+    Ok(opened)
+}
+
+/// What this host means to do: to make files in a directory, for the states that it can have.
+fn claims(request: &FilesRequest, opened: &OpenedSubjects) -> Result<HostClaims, BenchError> {
+    let target = &opened.subjects[0].description;
+    refuse_other_than_directory(target)?;
+    let space = free_space(target.path.as_ref()).map_err(LaboratoryError::from)?;
+    let reserve = request.bench.reserve.map_or(space.reserve, |it| it.0);
+    let left = space.available.saturating_sub(reserve);
+    let names: Vec<&str> = opened.states.iter().map(|state| state.name()).collect();
+    Ok(HostClaims {
+        plan: names.join(", "),
+        places: vec![TargetClaim::of(target, request.needs().bytes, left)],
+    })
+}
+
+fn refuse_other_than_directory(target: &TargetDescription) -> Result<(), BenchError> {
+    match target.kind {
+        TargetKind::Directory => Ok(()),
+        _ => Err(BenchError::Usage(format!(
+            "{} is no directory: on several hosts files are made, each rank's in a directory of \
+             its own. Name a directory, or start one rank",
+            target.path
+        ))),
     }
 }
 
-fn place(request: &FilesRequest, opened: &OpenedSubjects) -> Result<RankDirectory, BenchError> {
-    let target = &opened.subjects[0].description;
-    let space = free_space(target.path.as_ref()).map_err(LaboratoryError::from)?;
-    let reserve = request.reserve.map_or(space.reserve, |reserve| reserve.0);
-    let names: Vec<&str> = opened.states.iter().map(|state| state.name()).collect();
-    let bytes = (
-        request.needs().bytes,
-        space.available.saturating_sub(reserve),
-    );
-    Ok(RankDirectory::of(target, bytes, names.join(", ")))
+fn unlike(here: &str, (there, leader): (&str, &str)) -> String {
+    format!(
+        "{here} can be measured there, and {there} on {leader}. Name what all hosts can do \
+         (--state)"
+    )
 }
 
 /// What a rank did of a pass.
@@ -202,5 +215,21 @@ mod tests {
         assert_eq!((pass.cpu_user_ns, pass.cpu_system_ns), (Some(60), None));
         assert_eq!((pass.device_reads, pass.device_writes), (Some(13), None));
         assert_eq!(times[&FileOpKind::Create].len(), 60);
+    }
+
+    #[test]
+    fn what_one_host_cannot_do_is_said() {
+        let text = unlike("as-is, cold", ("as-is", "rank 0"));
+        let begins = "as-is, cold can be measured there, and as-is on rank 0";
+        assert!(text.starts_with(begins), "{text}");
+        let file = TargetDescription {
+            kind: TargetKind::File,
+            ..TargetDescription::simulated("/a", "/a", None)
+        };
+        let error = refuse_other_than_directory(&file).expect_err("a file");
+        assert!(
+            error.to_string().starts_with("/a is no directory"),
+            "{error}"
+        );
     }
 }

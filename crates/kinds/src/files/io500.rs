@@ -18,9 +18,8 @@ use host::together::{no_thread, together};
 use hpc::{
     HARD_FILE, HARD_TRANSFER, Io500Config, Io500Phase, Io500Result, Io500Score, not_a_submission,
 };
-use lab::bench::{BenchError, inspected};
-use lab::cells::Cells;
-use lab::hosts::{RankPart, Ranks};
+use lab::bench::{BenchError, BenchRequest, inspected};
+use lab::hosts::RankPart;
 use lab::laboratory::LaboratoryError;
 use lab::test_file::stopped;
 use procedure::{FileCell, FileItem, FileStep, RoundsRule};
@@ -29,11 +28,10 @@ use results::{
     Run, Setup, Status, TargetDescription, Warning,
 };
 use sys::MonotonicClock;
-use units::{Bytes, Duration, Instant, TargetName};
+use units::{Duration, Instant};
 use workload::{BandwidthPhase, DirectoryUse, MetadataPhase, TransferOrder};
 
-use super::run::{FileWork, FilesRequest, FilesSession, MemoryDisk};
-use super::subject::{TestedFileSystem, with_left};
+use super::run::{FileWork, FilesRequest, FilesSession, MemoryDisk, remove_all};
 use crate::session::{self, MeasurementSession};
 use crate::stage::{Show, Stage};
 
@@ -52,14 +50,9 @@ const GIB: f64 = (1 << 30) as f64;
 #[derive(Clone, Debug)]
 pub struct Io500Request {
     pub config: Io500Config,
-    pub target: TargetName,
-    pub setup: Setup,
-    pub seed: u64,
-    /// Space that stays free; the larger of 5 % and 1 GiB, at most a quarter, when absent.
-    pub reserve: Option<Bytes>,
+    pub bench: BenchRequest,
     /// Clients of all hosts.
     pub clients: u32,
-    pub ranks: Option<Ranks>,
 }
 
 /// A run, and the phases as IO500 has them.
@@ -103,9 +96,9 @@ struct FreeRoom {
 impl Io500Request {
     /// What this host has for files, in bytes and names, and whether they are in memory.
     fn own_room(&self) -> Result<(u64, u64, bool), BenchError> {
-        let (path, description, _) = inspected(&self.target)?;
+        let (path, description, _) = inspected(&self.bench.target)?;
         let space = free_space(path).map_err(LaboratoryError::from)?;
-        let reserve = self.reserve.map_or(space.reserve, |it| it.0);
+        let reserve = self.bench.reserve.map_or(space.reserve, |it| it.0);
         let bytes = space.available.saturating_sub(reserve);
         let names = space.files.unwrap_or(u64::MAX);
         Ok((bytes, names, description.memory_backed))
@@ -114,7 +107,7 @@ impl Io500Request {
     /// The least of what all hosts have, so that all of them make the same.
     fn room(&self) -> Result<FreeRoom, BenchError> {
         let own = self.own_room();
-        let (bytes, names, is_in_memory) = match &self.ranks {
+        let (bytes, names, is_in_memory) = match &self.bench.ranks {
             None => own?,
             Some(ranks) => ranks.agree(own, |all: Vec<(u64, u64, bool)>| {
                 let least = all.into_iter().reduce(|one, other| {
@@ -191,11 +184,7 @@ impl Io500Request {
         // IOR syncs what it wrote; mdtest does not.
         let syncs = matches!(work, FileWork::Bandwidth(_)) && !is_in_memory;
         FilesRequest {
-            target: self.target.clone(),
-            purpose: "IO500".into(),
-            setup: self.setup.clone(),
-            seed: self.seed,
-            reserve: self.reserve,
+            bench: self.bench.clone(),
             work,
             phases: phases.map(|(_, item)| item).collect(),
             states: vec![if syncs {
@@ -204,7 +193,6 @@ impl Io500Request {
                 FileState::AsIs
             }],
             clients: self.clients,
-            processors: Vec::new(),
             stonewall: Some(self.config.stonewall),
             stripes: None,
             verify: false,
@@ -222,8 +210,6 @@ impl Io500Request {
             cache_drop: CacheDrop::OwnFiles,
             memory: MemoryDisk::Without,
             memory_directory: None,
-            cells: Cells::default(),
-            ranks: self.ranks.clone(),
         }
     }
 }
@@ -251,7 +237,7 @@ pub fn measure_io500(
     for (part, show) in requests.iter().zip(&mut quiet) {
         match FilesSession::open(part, None, (interrupt, show, clock)) {
             Ok(part) => session.parts.push(part),
-            Err(error) => return Err(session.abandon(error)),
+            Err(error) => return Err(session::abandon(&mut session, error)),
         }
     }
     session::carry_out(session)
@@ -286,7 +272,7 @@ impl MeasurementSession for Io500Session<'_> {
                 elapsed: self.clock.now().since(Instant::START),
                 ..Stage::default()
             });
-            if let (Some(stop), None) = (stopped(self.interrupt), &self.request.ranks) {
+            if let (Some(stop), None) = (stopped(self.interrupt), &self.request.bench.ranks) {
                 return Err(stop);
             }
             let result = match part_of(phase) {
@@ -302,31 +288,24 @@ impl MeasurementSession for Io500Session<'_> {
         self.results.is_empty()
     }
 
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+    fn warnings(&mut self) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
-        for part in &mut self.parts {
-            let found = std::mem::take(&mut part.warnings);
-            warnings.extend(
-                found
-                    .into_iter()
-                    .filter(|it| !warnings.contains(it))
-                    .collect::<Vec<_>>(),
-            );
+        for warning in self.parts.iter().flat_map(|part| &part.warnings) {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
         }
-        warnings.extend(self.clean_up()?);
-        Ok(warnings)
+        warnings
     }
 
-    fn abandon(&mut self, error: BenchError) -> BenchError {
-        match self.clean_up() {
-            Ok(left) => with_left(error, left),
-            Err(error) => error,
-        }
+    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+        let subjects = self.parts.iter_mut().flat_map(|part| &mut part.subjects);
+        remove_all(subjects.collect(), self.request.bench.ranks.as_ref())
     }
 
     fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
         let target = self.parts[0].subjects[0].description.clone();
-        (self.request.setup.clone(), target)
+        (self.request.bench.setup.clone(), target)
     }
 
     fn complete(self, run: Run) -> Io500Outcome {
@@ -358,19 +337,6 @@ impl MeasurementSession for Io500Session<'_> {
 }
 
 impl Io500Session<'_> {
-    /// Remove what all parts made, and part from the other hosts.
-    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
-        let subjects = |parts: &mut Vec<FilesSession<'_>>,
-                        remove: fn(&mut TestedFileSystem) -> _| {
-            let all = parts.iter_mut().flat_map(|part| &mut part.subjects);
-            all.filter_map(remove).collect::<Vec<Warning>>()
-        };
-        let mut left = subjects(&mut self.parts, TestedFileSystem::clear);
-        left.extend(Ranks::part_from(self.request.ranks.as_ref(), &left)?);
-        left.extend(subjects(&mut self.parts, TestedFileSystem::remove));
-        Ok(left)
-    }
-
     /// A phase of one part: its only pass.
     fn phase(
         &mut self,

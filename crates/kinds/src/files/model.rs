@@ -22,9 +22,9 @@ const LARGER: &str = "sim:rt11?disk=ra80";
 /// # Errors
 /// When it does not exist or has no file system.
 pub fn open_model(request: &FilesRequest) -> Result<TestedFileSystem, BenchError> {
-    let spec = open_file_system(request.target.as_str(), &request.setup)?;
-    let model = spec.build(request.seed, Instant::START);
-    let target = request.target.as_str();
+    let spec = open_file_system(request.bench.target.as_str(), &request.bench.setup)?;
+    let model = spec.build(request.bench.storage.seed, Instant::START);
+    let target = request.bench.target.as_str();
     let description = TargetDescription::simulated(target, target, model.device_bytes());
     let system = spec.machine().file_system.as_ref();
     let has_cache = system.is_some_and(|system| system.cache > 0);
@@ -51,7 +51,7 @@ pub fn open_model(request: &FilesRequest) -> Result<TestedFileSystem, BenchError
 /// # Errors
 /// When the model does not exist, or holds none of the tests.
 pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>), BenchError> {
-    let spec = open_file_system(request.target.as_str(), &request.setup)?;
+    let spec = open_file_system(request.bench.target.as_str(), &request.bench.setup)?;
     let FileWork::Decus {
         tests,
         spacings,
@@ -83,8 +83,8 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
     if kept.is_empty() {
         let text = format!(
             "{}: a volume of {volume} does not hold the files of {names}: {}",
-            request.target,
-            advice(&left, scale, bytes, &request.setup)?
+            request.bench.target,
+            advice(&left, scale, bytes, &request.bench.setup)?
         );
         return Err(BenchError::Usage(text));
     }

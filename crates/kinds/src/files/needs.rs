@@ -19,7 +19,7 @@ impl FilesRequest {
     /// Time for all of it, by the clock of the target; none on a model unless it was given: time
     /// costs nothing there.
     pub(super) fn budget(&self) -> Option<Duration> {
-        let is_counted = !self.target.is_model() || self.setup.is_given("budget");
+        let is_counted = !self.bench.target.is_model() || self.bench.setup.is_given("budget");
         is_counted.then_some(self.rule.budget)
     }
 
@@ -67,7 +67,7 @@ impl FilesSession<'_> {
     /// A budget that was asked for is kept, or the run ends as soon as it is known not to be.
     pub(super) fn refuse_short_time(&mut self, spent: Duration) -> Result<(), BenchError> {
         let needed = self.procedure.time_needed(spent);
-        let Some(needed) = needed.filter(|_| self.request.setup.is_given("budget")) else {
+        let Some(needed) = needed.filter(|_| self.request.bench.setup.is_given("budget")) else {
             return Ok(());
         };
         self.played.clear();

@@ -102,7 +102,7 @@ impl FilesSession<'_> {
     /// A pass, or what was kept of it before a kill. What comes before a pass is put off until one
     /// is measured; where passes leave behind what no next one would make, all of them are.
     fn measure(&mut self, cell: &FileCell, pass: u32) -> Result<(), BenchError> {
-        let cells = self.request.cells.clone();
+        let cells = self.request.bench.cells.clone();
         let of = format!("{cell:?}, pass {pass}");
         let may_be_replayed = self.subject(cell.role).is_stateless || cells.is_replay_only();
         let replayed: Option<KeptPass> = cells.replay(&of).filter(|_| may_be_replayed);
@@ -240,7 +240,7 @@ impl FilesSession<'_> {
     fn play(&mut self, cell: &FileCell, pass: u32) -> Result<Vec<Played>, BenchError> {
         let shape = self.request.shape();
         let made = self.shape_made(cell).map_or(0, |shape| shape.most());
-        let seed = self.request.seed;
+        let seed = self.request.bench.storage.seed;
         let (item, scale) = (cell.item, cell.scale);
         let request = self.request;
         let (share, chunk) = (request.share(), request.device_chunk);
@@ -387,7 +387,7 @@ fn played(
 ) -> Result<Vec<Played>, BenchError> {
     let mut stops = || interrupt.is_raised().is_some();
     if let [one] = hands
-        && request.processors.is_empty()
+        && request.bench.storage.processors.is_empty()
     {
         let calls = script(0, one);
         return Ok(vec![play(one, calls, &mut stops)]);

@@ -16,7 +16,7 @@ use results::{
     TargetDescription, Warning, WarningCode,
 };
 use sys::MonotonicClock;
-use units::{Bytes, Duration, Instant, TargetName};
+use units::{Duration, Instant};
 use verify::FileFindings;
 use workload::{
     DecusTest, DirectoryUse, FilesShape, MetadataClient, MetadataPhase, MetadataSpec, Spacing,
@@ -25,15 +25,12 @@ use workload::{
 use super::hosts::{agreed, words};
 use super::stonewall::Made;
 use super::stripes::LustreStripes;
-use super::subject::{
-    TestedFileSystem, check_cache_drop, fitting, open_memory, open_target, with_left,
-};
+use super::subject::{TestedFileSystem, check_cache_drop, fitting, open_memory, open_target};
 use crate::session::{self, MeasurementSession};
 use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use host::processors::pin;
-use lab::bench::BenchError;
-use lab::cells::Cells;
+use lab::bench::{BenchError, BenchRequest};
 use lab::hosts::{RankRounds, Ranks};
 
 /// What is repeated.
@@ -65,16 +62,9 @@ pub enum MemoryDisk {
 /// What is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
 pub struct FilesRequest {
-    /// A directory, a file or block device that TEST11 reads, or `sim:NAME`.
-    pub target: TargetName,
-    /// What the work directory is for.
-    pub purpose: String,
-    /// What the run records of all this.
-    pub setup: Setup,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Room that stays free; the larger of 5 % and 1 GiB, at most a quarter, when absent.
-    pub reserve: Option<Bytes>,
+    /// A directory, a file or block device that TEST11 reads, or a model. Clients are bound to its
+    /// processors in turn.
+    pub bench: BenchRequest,
     /// What is repeated.
     pub work: FileWork,
     /// Phases of the workload that are carried out; all where empty.
@@ -82,8 +72,6 @@ pub struct FilesRequest {
     pub states: Vec<FileState>,
     /// Clients at once.
     pub clients: u32,
-    /// Processors to bind clients to, in turn; none leaves them to the scheduler.
-    pub processors: Vec<usize>,
     /// When clients that make files stop, see how far the furthest is, and go on to that.
     pub stonewall: Option<Duration>,
     /// How files are striped, where that was asked for.
@@ -107,16 +95,15 @@ pub struct FilesRequest {
     pub memory: MemoryDisk,
     /// Where the memory disk is; found when absent.
     pub memory_directory: Option<PathBuf>,
-    /// Where what is measured is kept, against a kill.
-    pub cells: Cells,
-    /// The hosts that measure together, where there are several.
-    pub ranks: Option<Ranks>,
 }
 
 impl FilesRequest {
     /// Which of the clients are on this host.
     pub(crate) fn share(&self) -> ClientShare {
-        self.ranks.as_ref().map_or(ClientShare::WHOLE, Ranks::share)
+        self.bench
+            .ranks
+            .as_ref()
+            .map_or(ClientShare::WHOLE, Ranks::share)
     }
 
     /// Whether clients have directories of their own.
@@ -149,7 +136,7 @@ impl FilesRequest {
     pub(crate) fn metadata_client(&self, here: u32) -> MetadataClient {
         let share = self.share();
         let number = share.client(here);
-        let reads_of = match &self.ranks {
+        let reads_of = match &self.bench.ranks {
             _ if !self.is_reordered() => number,
             Some(ranks) => number - share.rank + ranks.rank_on_next_host(),
             None => (number + 1) % self.clients,
@@ -159,7 +146,7 @@ impl FilesRequest {
 
     /// Bind the thread of that client on this host to its processor.
     pub(super) fn pin(&self, here: u32) {
-        let mut in_turn = self.processors.iter().cycle();
+        let mut in_turn = self.bench.storage.processors.iter().cycle();
         if let Some(processor) = in_turn.nth(here as usize) {
             pin(*processor);
         }
@@ -198,7 +185,7 @@ impl FilesRequest {
                 true => RoundOrder::Paper,
                 false => subjects[0].order,
             },
-            seed: self.seed,
+            seed: self.bench.storage.seed,
         }
     }
 
@@ -330,7 +317,7 @@ fn states_of(
         return Err(BenchError::Usage(format!(
             "--state {} on {}: name another state, or leave it out",
             reasons.join(", "),
-            request.target
+            request.bench.target
         )));
     }
     if !reasons.is_empty() {
@@ -401,25 +388,21 @@ impl MeasurementSession for FilesSession<'_> {
         self.played.is_empty()
     }
 
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
+    fn warnings(&mut self) -> Vec<Warning> {
         let mut warnings = std::mem::take(&mut self.warnings);
         warnings.extend(self.doubts());
-        let left = self.clean_up()?;
         warnings.extend(self.peers.as_ref().and_then(words));
-        warnings.extend(left);
-        Ok(warnings)
+        warnings
     }
 
-    fn abandon(&mut self, error: BenchError) -> BenchError {
-        match self.clean_up() {
-            Ok(left) => with_left(error, left),
-            Err(error) => error,
-        }
+    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+        let subjects = self.subjects.iter_mut().collect();
+        remove_all(subjects, self.request.bench.ranks.as_ref())
     }
 
     fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
         let target = self.subjects[0].description.clone();
-        (self.request.setup.clone(), target)
+        (self.request.bench.setup.clone(), target)
     }
 
     fn complete(self, run: Run) -> Run {
@@ -442,7 +425,7 @@ impl<'a> FilesSession<'a> {
             subjects,
             states,
             warnings,
-        } = match &request.ranks {
+        } = match &request.bench.ranks {
             Some(ranks) => agreed(ranks, request, opened)?,
             None => opened?,
         };
@@ -461,7 +444,7 @@ impl<'a> FilesSession<'a> {
             put_off: Vec::new(),
             replayed: Duration::ZERO,
             found: FileFindings::default(),
-            peers: request.ranks.clone().map(RankRounds::new),
+            peers: request.bench.ranks.clone().map(RankRounds::new),
         })
     }
 }
@@ -482,21 +465,6 @@ impl FilesSession<'_> {
             }
             self.perform(&step)?;
         }
-    }
-
-    /// Remove what was made, and part from the other hosts; what could not be removed is a warning
-    /// each.
-    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
-        let cleared = self.subjects.iter_mut().filter_map(TestedFileSystem::clear);
-        let mut left: Vec<Warning> = cleared.collect();
-        left.extend(Ranks::part_from(self.request.ranks.as_ref(), &left)?);
-        // Now the other ranks have removed theirs from it, too.
-        let removed = self
-            .subjects
-            .iter_mut()
-            .filter_map(TestedFileSystem::remove);
-        left.extend(removed);
-        Ok(left)
     }
 
     /// How long the run took, in the time of its target.
@@ -580,6 +548,20 @@ impl FilesSession<'_> {
             ..run
         }
     }
+}
+
+/// Remove what was made in all of them, and part from the other hosts; what could not be removed is
+/// a warning each.
+pub(super) fn remove_all(
+    mut subjects: Vec<&mut TestedFileSystem>,
+    ranks: Option<&Ranks>,
+) -> Result<Vec<Warning>, BenchError> {
+    let cleared = subjects.iter_mut().filter_map(|it| it.clear());
+    let mut left: Vec<Warning> = cleared.collect();
+    left.extend(Ranks::part_from(ranks, &left)?);
+    // Now the other ranks have removed theirs from it, too.
+    left.extend(subjects.into_iter().filter_map(TestedFileSystem::remove));
+    Ok(left)
 }
 
 /// What the tests say about each other comes before what each took.

@@ -125,7 +125,7 @@ impl FilesRequest {
 
     /// How far the furthest client of all hosts came; `None` when one does not go on.
     pub(super) fn furthest(&self, here: Option<u32>) -> Option<u32> {
-        match &self.ranks {
+        match &self.bench.ranks {
             // What fails here fails again when the ranks tell what they measured.
             Some(ranks) => ranks.furthest(here).ok().flatten(),
             None => here,

@@ -261,7 +261,7 @@ fn first_device(description: &TargetDescription) -> Option<String> {
 /// # Errors
 /// When it does not exist, or holds none of the tests.
 pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>), BenchError> {
-    match request.target.is_model() {
+    match request.bench.target.is_model() {
         true => model::fitting(request),
         false => Ok((request.clone(), None)),
     }
@@ -275,11 +275,11 @@ pub fn open_target(
     request: &FilesRequest,
     clock: MonotonicClock,
 ) -> Result<TestedFileSystem, BenchError> {
-    if request.target.is_model() {
+    if request.bench.target.is_model() {
         return open_model(request);
     }
     let role = FileSystemRole::Target;
-    let (path, description, cautions) = inspected(&request.target)?;
+    let (path, description, cautions) = inspected(&request.bench.target)?;
     let device = first_device(&description);
     if description.kind != TargetKind::Directory {
         let reader = || DeviceReader::new(path, clock).map_err(LaboratoryError::from);
@@ -293,7 +293,7 @@ pub fn open_target(
         });
     }
     refuse_read_only(&description)?;
-    let reserve = match request.reserve {
+    let reserve = match request.bench.reserve {
         Some(reserve) => reserve.0,
         None => free_space(path).map_err(LaboratoryError::from)?.reserve,
     };
@@ -419,10 +419,10 @@ fn open_directory(
 /// A work directory of this host's own, or that of rank 0 where hosts use each other's files.
 fn work_directory(path: &Path, request: &FilesRequest) -> Result<WorkDirectory, BenchError> {
     let create = || {
-        let owner = directory_owner(&request.purpose);
+        let owner = directory_owner(&request.bench.purpose);
         WorkDirectory::create(path, &owner).map_err(LaboratoryError::from)
     };
-    let ranks = request.ranks.as_ref();
+    let ranks = request.bench.ranks.as_ref();
     let Some(ranks) = ranks.filter(|_| request.needs_one_directory()) else {
         return Ok(create()?);
     };
@@ -509,16 +509,4 @@ pub fn check_cache_drop(drop: CacheDrop) -> Result<(), BenchError> {
         "--drop-caches makes the whole machine forget its caches, and {path} cannot be written. \
          Run it as root, or leave it out. Then only the pages of the test's own files are dropped"
     )))
-}
-
-/// The error, with what could not be removed, too.
-pub(super) fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
-    if left.is_empty() {
-        return error;
-    }
-    let texts: Vec<String> = left.into_iter().map(|warning| warning.text()).collect();
-    BenchError::LeftBehind {
-        error: Box::new(error),
-        left: texts.join("; "),
-    }
 }

@@ -21,7 +21,7 @@ impl FilesSession<'_> {
             return Ok(FileFindings::default());
         }
         let request = self.request;
-        match &request.ranks {
+        match &request.bench.ranks {
             Some(ranks) => hosts::read_back(ranks, || self.read_back_here(cell)),
             None => self.read_back_here(cell),
         }

@@ -10,8 +10,9 @@ use verify::{Findings, VerifyMismatch};
 use workload::{OpKind, TargetId};
 
 use super::plan::FioPlan;
-use super::run::FioSession;
+use super::run::PhaseRunner;
 use super::verify::AfterPhase;
+use crate::session::Session;
 use crate::stage::Stage;
 
 /// Findings with the names of their files.
@@ -23,21 +24,21 @@ pub(super) fn lines_of(findings: &Findings, plan: &FioPlan) -> Vec<String> {
     findings.first().iter().map(line).collect()
 }
 
-impl FioSession<'_, '_> {
+impl PhaseRunner<'_> {
     /// Read all that was written to files of a phase, and hold it against what was written. As in
     /// fio, what the phase wrote, after the write `since`, counts among the reads of its job.
     pub(super) fn read_back(
         &mut self,
+        session: &mut Session<'_>,
         (after, since): (&AfterPhase, u64),
-        bench: &mut Bench,
     ) -> Result<(), BenchError> {
-        let Self {
+        let Session {
+            bench,
             show,
             interrupt,
             spent,
-            rows,
             ..
-        } = self;
+        } = session;
         let real = match bench {
             Bench::Real(real) => real,
             // What was found is not kept: as far as that is known, nothing was read back.
@@ -68,7 +69,7 @@ impl FioSession<'_, '_> {
                 interrupt.is_raised().is_none()
             })?;
             if read.bytes > 0 {
-                let records = &mut rows[row as usize].records;
+                let records = &mut self.rows[row as usize].records;
                 records.entry(OpKind::Read).or_default().merge(&read);
             }
         }
@@ -76,11 +77,16 @@ impl FioSession<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn report_wrong(&mut self, after: &AfterPhase, findings: &Findings) {
+    pub(super) fn report_wrong(
+        &mut self,
+        session: &mut Session<'_>,
+        after: &AfterPhase,
+        findings: &Findings,
+    ) {
         for &row in &after.rows {
             self.rows[row as usize].is_wrong = true;
         }
-        if let Some(last) = self.measurements.last_mut() {
+        if let Some(last) = session.measurements.last_mut() {
             last.warnings.push(wrong_data(&last.title, findings));
         }
     }

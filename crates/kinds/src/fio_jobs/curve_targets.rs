@@ -1,23 +1,22 @@
 //! A load curve over several targets or workloads at once, that says which target saturates first.
 
 use host::interrupt::Interrupt;
-use lab::bench::{BenchError, OpenedBench};
-use lab::laboratory::{Laboratory as _, Outcome};
+use lab::bench::{Bench, BenchError};
+use lab::laboratory::Outcome;
 use procedure::{CurveOptions, LoadCurve, Plan as _, PointPlan, Trial};
-use results::{Measurement, Run, Setup, Status, TargetDescription, Warning};
+use results::{Measurement, Run, Setup, Status};
 use stats::Estimate;
-use units::{Duration, Instant, format_count, format_counted};
+use units::{Duration, format_count, format_counted};
 
 use super::load_shares::LoadShares;
 use super::opened::{OpenedJobs, open_jobs};
 use super::plan::FioPlan;
-use super::reporting::PhaseReporter;
-use super::run::{FioRequest, FioSession, JobTimes, Recall, TrialShape, trial};
+use super::run::{FioRequest, JobTimes, Recall, TrialShape, lay_out, measure, trial};
 use super::saturation::{TargetAt, TargetLoads};
 use super::targets::{names_of, row_of, specs_of};
-use crate::session::{self, MeasurementSession};
+use crate::session::{MeasurementPlan, Session};
 use crate::single_load::resolve_levels;
-use crate::stage::{RunPlan, Show, Stage};
+use crate::stage::{RunPlan, Show};
 
 /// What a curve over several targets or workloads is asked for.
 #[derive(Clone, Debug)]
@@ -41,12 +40,10 @@ pub fn curve_of_targets(
 ) -> Result<Run, BenchError> {
     let OpenedJobs { plan, mut opened } = open_jobs(request)?;
     opened.description.given = names_of(request).join(", ");
-    session::carry_out(CurveMeasurer {
+    Session::new(opened, &request.bench, interrupt, show).carry_out(CurveMeasurer {
         request,
         asked,
-        session: FioSession::new(&plan, PhaseReporter::default(), interrupt, show),
         plan,
-        opened,
         procedure: LoadCurve::new(asked.options.clone()),
         loads: TargetLoads::default(),
         most: None,
@@ -54,12 +51,10 @@ pub fn curve_of_targets(
     })
 }
 
-struct CurveMeasurer<'a, 'b> {
+struct CurveMeasurer<'a> {
     request: &'a FioRequest,
     plan: FioPlan,
-    opened: OpenedBench,
     asked: &'a CurveOfTargets,
-    session: FioSession<'a, 'b>,
     procedure: LoadCurve,
     loads: TargetLoads,
     /// Clients of the highest load that was kept up with, and the rows there.
@@ -68,61 +63,39 @@ struct CurveMeasurer<'a, 'b> {
     idle: Vec<(usize, Measurement)>,
 }
 
-impl MeasurementSession for CurveMeasurer<'_, '_> {
+impl MeasurementPlan for CurveMeasurer<'_> {
     type Outcome = Run;
 
-    fn now(&mut self) -> Instant {
-        self.opened.bench.laboratory().now()
-    }
-
-    fn plan(&self) -> RunPlan {
-        let options = &self.asked.options;
+    fn plan(&self, _: &Session<'_>) -> RunPlan {
         RunPlan {
-            phases: vec![("lay out", None), ("measure", options.budget)],
+            phases: vec![("lay out", None), ("measure", self.asked.options.budget)],
             budget: None,
         }
     }
 
-    fn show(&mut self, stage: &Stage<'_>) {
-        (self.session.show)(stage);
-    }
-
-    fn measure(&mut self) -> Result<(), BenchError> {
-        let bench = &mut self.opened.bench;
-        self.session.lay_out(&self.plan, bench)?;
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        lay_out(session, &self.plan)?;
         let recall = match self.plan.writes_blank_files() {
             true => Recall::Never,
             false => Recall::WhereKept,
         };
         while let Some(point) = self.procedure.next_step() {
-            let trial = self.trial(&point);
-            let bench = &mut self.opened.bench;
-            let begun = bench.laboratory().now();
-            let outcome = self.session.measure(&trial, bench, recall, &mut |_| true)?;
-            let elapsed = bench.laboratory().now().since(begun);
+            let trial = self.trial(&point, &session.bench);
+            let begun = session.now();
+            let outcome = measure(session, &trial, recall, &mut |_| true)?;
+            let elapsed = session.now().since(begun);
             self.record(&point, &outcome, elapsed);
-            self.session.go_on()?;
+            session.go_on(&trial, None)?;
         }
         Ok(())
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_empty(&self, _: &Session<'_>) -> bool {
         self.procedure.found("").is_none()
     }
 
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
-        Ok(self.opened.leave())
-    }
-
-    fn abandon(&mut self, error: BenchError) -> BenchError {
-        self.opened.bench.abandon(error)
-    }
-
-    fn recorded(&self, status: &Status) -> (Setup, TargetDescription) {
-        let mut setup = self.request.setup.clone();
-        let curve = self.procedure.found(&self.asked.title);
-        resolve_levels(&mut setup, status, curve.as_ref());
-        (setup, self.opened.description.clone())
+    fn resolve(&self, setup: &mut Setup, status: &Status) {
+        resolve_levels(setup, status, self.procedure.found("").as_ref());
     }
 
     fn complete(self, run: Run) -> Run {
@@ -137,7 +110,7 @@ impl MeasurementSession for CurveMeasurer<'_, '_> {
     }
 }
 
-impl CurveMeasurer<'_, '_> {
+impl CurveMeasurer<'_> {
     fn record(&mut self, point: &PointPlan, outcome: &Outcome, elapsed: Duration) {
         let whole = &outcome.measurement;
         let rows = self.rows_of(outcome);
@@ -204,8 +177,8 @@ impl CurveMeasurer<'_, '_> {
         rows
     }
 
-    fn trial(&self, point: &PointPlan) -> Trial {
-        let driver = self.request.storage.driver;
+    fn trial(&self, point: &PointPlan, bench: &Bench) -> Trial {
+        let driver = self.request.bench.storage.driver;
         let phase = self.asked.shares.dealt(&self.plan.phases[0], point, driver);
         let load = match point.sources {
             Some(sources) => {
@@ -224,7 +197,7 @@ impl CurveMeasurer<'_, '_> {
             sample_every: None,
             warm_up: point.warm_up,
         };
-        trial(&phase, &self.opened.bench, (point.salt, Some(&shape)))
+        trial(&phase, bench, (point.salt, Some(&shape)))
     }
 }
 

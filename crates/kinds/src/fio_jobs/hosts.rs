@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use drivers::free_space;
 use host::inspect;
 use lab::bench::{BenchError, of_full_host};
-use lab::hosts::{FleetLaboratory, HostClaims, Ranks, TargetClaim};
+use lab::hosts::{FleetLaboratory, HostClaims, Ranks, TargetClaim, opened_on_all};
 use lab::laboratory::LaboratoryError;
 use results::Measurement;
 use units::Duration;
@@ -75,33 +75,33 @@ impl CollectedTimes {
 /// # Errors
 /// When a job cannot be carried out somewhere, or hosts differ.
 pub(super) fn open_on_all(ranks: &Ranks, request: &FioRequest) -> Result<OpenedJobs, BenchError> {
-    let (claims, plan) = match planned(request) {
-        Ok(plan) => (claims(&plan, request), Some(plan)),
-        Err(error) => (Err(error), None),
-    };
-    let differences = ranks.agree_on_claims(claims)?;
-    let Some(plan) = plan else {
-        return Err(BenchError::Served);
-    };
-    let opened = open(&plan, request).map_err(of_full_host);
-    let (access, opened) = match opened {
-        Ok(opened) => (Ok(opened.facts.access), Some(opened)),
-        Err(error) => (Err(error), None),
-    };
-    match (ranks.agree_on_access(access), opened) {
-        (Ok(()), Some(mut opened)) => {
-            let how = (request.storage.seed, request.storage.on_error);
-            opened.bench = opened.bench.of_ranks(ranks, how, differences);
-            Ok(OpenedJobs { plan, opened })
-        }
-        (Err(error), Some(mut opened)) => Err(opened.bench.abandon(error)),
-        (agreed, None) => Err(agreed.err().unwrap_or(BenchError::Served)),
-    }
+    let (plan, differences) = opened_on_all(
+        planned(request),
+        |plan| claims(plan, request),
+        |claims| {
+            ranks.agree_on_claims(claims, |_, (_, leader)| {
+                format!(
+                    "its jobs come out otherwise than on {leader}. Give all hosts the same job \
+                     file, and files of one size or none"
+                )
+            })
+        },
+        |_, error| error,
+    )?;
+    let (mut opened, ()) = opened_on_all(
+        open(&plan, request).map_err(of_full_host),
+        |opened| Ok(opened.facts.access),
+        |access| ranks.agree_on_access(access),
+        |mut opened, error| opened.bench.abandon(error),
+    )?;
+    let how = (request.bench.storage.seed, request.bench.storage.on_error);
+    opened.bench = opened.bench.of_ranks(ranks, how, differences);
+    Ok(OpenedJobs { plan, opened })
 }
 
 fn planned(request: &FioRequest) -> Result<FioPlan, BenchError> {
     let plan = plan_jobs(&filling(request)?, &|path: &Path| {
-        size_of(path, &request.setup)
+        size_of(path, &request.bench.setup)
     });
     let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
     if plan.storage != JobStorage::Files {
@@ -141,7 +141,7 @@ fn claims(plan: &FioPlan, request: &FioRequest) -> Result<HostClaims, BenchError
         Ok(TargetClaim::of(&target, needs, space))
     };
     Ok(HostClaims {
-        plan: number_of(plan),
+        plan: number_of(plan).to_string(),
         places: places.into_iter().map(claim).collect::<Result<_, _>>()?,
     })
 }

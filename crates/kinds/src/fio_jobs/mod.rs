@@ -37,4 +37,4 @@ pub use reporting::{Reporting, StatusReports};
 pub use run::{FioRequest, FioRun, JobTimes, TrialShape, as_fio_date, run_jobs};
 pub use targets::trial_of_targets;
 pub use verify::{AfterPhase, VerifyPlan};
-pub use workload_file::{JobTarget, WorkloadText, read_workloads};
+pub use workload_file::{JobTarget, TargetWorkload, block_sizes, read_workloads, whole_percent};

@@ -50,18 +50,18 @@ struct FoundFiles {
 /// # Errors
 /// When a job cannot be carried out.
 pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> {
-    if let Some(ranks) = &request.ranks {
+    if let Some(ranks) = &request.bench.ranks {
         return open_on_all(ranks, request);
     }
-    let of = format!("files {}", request.storage.seed);
-    let known: Option<FoundFiles> = request.cells.recalled(&of);
+    let of = format!("files {}", request.bench.storage.seed);
+    let known: Option<FoundFiles> = request.bench.cells.recalled(&of);
     let sizes = RefCell::new(BTreeMap::new());
-    let is_replay = request.cells.is_replay_only();
+    let is_replay = request.bench.cells.is_replay_only();
     let size_of = |path: &Path| {
         let before = known.as_ref().and_then(|it| it.sizes.get(path).copied());
         let size = match before {
             Some(before) if is_replay => before,
-            _ => size_of(path, &request.setup),
+            _ => size_of(path, &request.bench.setup),
         };
         sizes.borrow_mut().insert(path.to_owned(), size);
         size
@@ -71,7 +71,7 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
     let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
     if is_replay {
         let target = known.ok_or(Killed)?.target;
-        let replay = ReplayLaboratory::new(request.cells.clone(), request.storage.seed);
+        let replay = ReplayLaboratory::new(request.bench.cells.clone(), request.bench.storage.seed);
         let opened = replayed(replay, target);
         return Ok(OpenedJobs { plan, opened });
     }
@@ -87,7 +87,7 @@ pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> 
     let opened = open(&plan, request)?;
     if known.is_none() {
         let target = found(&opened);
-        request.cells.note(&of, &FoundFiles { sizes, target });
+        request.bench.cells.note(&of, &FoundFiles { sizes, target });
     }
     Ok(OpenedJobs { plan, opened })
 }
@@ -158,7 +158,7 @@ pub(super) fn refuse_unwanted_writes(
     plan: &FioPlan,
     request: &FioRequest,
 ) -> Result<(), BenchError> {
-    if plan.storage != JobStorage::Files || request.overwrite {
+    if plan.storage != JobStorage::Files || request.bench.overwrite {
         return Ok(());
     }
     let mut files = plan.files.iter();
@@ -192,7 +192,7 @@ pub(super) fn keep_files(
     };
     let is_left = |file: &PlannedFile| match file.exists {
         None => !file.is_removed,
-        Some(_) => file.is_written && !request.overwrite,
+        Some(_) => file.is_written && !request.bench.overwrite,
     };
     let files = plan.files.iter().enumerate();
     let left = files.filter(|(_, file)| request.keeps_files && is_left(file));
@@ -329,13 +329,13 @@ fn refuse_misaligned(jobs: &[Job], plan: &FioPlan) -> Result<(), PlanError> {
 }
 
 pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, BenchError> {
-    let settings = &request.storage;
+    let settings = &request.bench.storage;
     let (description, cautions) = describe(plan)?;
     let bench = match &plan.storage {
         JobStorage::Null => return Ok(open_null(Bytes(0), settings.seed)),
         JobStorage::Simulated => {
             let model = |(number, file): (u32, &PlannedFile)| {
-                let spec = open_recorded_model(&name_of_model(file), &request.setup)?;
+                let spec = open_recorded_model(&name_of_model(file), &request.bench.setup)?;
                 Ok((FioPlan::target_of(number), spec))
             };
             let models: Result<_, SimError> = (0..).zip(&plan.files).map(model).collect();
@@ -356,8 +356,8 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, 
             let files = plan.files.iter().map(wanted);
             let wanted = files.collect::<Result<Vec<WantedFile>, _>>()?;
             let mut settings = settings.clone();
-            settings.reserve = request.reserve.map_or(0, |it| it.0);
-            let confirmed = request.confirmed.as_deref();
+            settings.reserve = request.bench.reserve.map_or(0, |it| it.0);
+            let confirmed = request.bench.confirmed.as_deref();
             let mut laboratory =
                 StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
             if let Some(called) = &plan.called {
@@ -372,7 +372,7 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, 
     };
     let facts = CheckUpFacts {
         makes_files: false,
-        may_overwrite: request.overwrite,
+        may_overwrite: request.bench.overwrite,
         existing: None,
         room: Bytes(0),
         memory: Bytes(0),
@@ -392,8 +392,8 @@ fn name_of_model(file: &PlannedFile) -> String {
 }
 
 fn kept<L>(laboratory: L, request: &FioRequest) -> Kept<L> {
-    let cells: Cells = request.cells.clone();
-    Kept::new(laboratory, cells, request.storage.seed)
+    let cells: Cells = request.bench.cells.clone();
+    Kept::new(laboratory, cells, request.bench.storage.seed)
 }
 
 fn wanted_file(file: &PlannedFile, request: &FioRequest) -> Result<WantedFile, BenchError> {
@@ -412,13 +412,13 @@ fn wanted_file(file: &PlannedFile, request: &FioRequest) -> Result<WantedFile, B
             true => AccessMode::Overwrite,
             false => AccessMode::ReadOnly,
         },
-        is_kept: file.is_written && !request.overwrite,
+        is_kept: file.is_written && !request.bench.overwrite,
     })
 }
 
 /// Bytes that stay free on the file system of a directory: as asked for, or its own share.
 pub(super) fn reserve_at(directory: &Path, request: &FioRequest) -> Result<u64, BenchError> {
-    match request.reserve {
+    match request.bench.reserve {
         Some(reserve) => Ok(reserve.0),
         None => Ok(free_space(directory)
             .map_err(LaboratoryError::from)?

@@ -19,6 +19,7 @@ use super::plan::{FioPlan, JobPhase, PlannedFile};
 use super::run::JobTimes;
 use super::steady_count::SteadyCount;
 use crate::feed::{CompletionFeed, WhenFull};
+use crate::session::Session;
 
 /// Reports while jobs run.
 pub struct StatusReports<'a> {
@@ -83,15 +84,15 @@ impl<'a> PhaseReporter<'a> {
         &mut self,
         phase: &JobPhase,
         before: &[JobTimes],
-        bench: &mut Bench,
-        measure: impl FnOnce(&mut Bench, Look<'_>) -> Result<Outcome, BenchError>,
+        session: &mut Session<'_>,
+        measure: impl FnOnce(&mut Session<'_>, Look<'_>) -> Result<Outcome, BenchError>,
     ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
         let first = self.copies;
         self.copies += phase.workloads.len();
         if self.logs.is_empty() && self.status.is_none() && phase.steady.is_none() {
-            return Ok((measure(bench, &mut |_| true)?, None));
+            return Ok((measure(session, &mut |_| true)?, None));
         }
-        let feed = Arc::new(CompletionFeed::new(match bench {
+        let feed = Arc::new(CompletionFeed::new(match session.bench {
             // Its time stands still while nothing is measured.
             Bench::Simulated(_) => WhenFull::Wait,
             _ => WhenFull::LeaveOut,
@@ -103,9 +104,9 @@ impl<'a> PhaseReporter<'a> {
             .map(|_| SteadyCount::new(&phase.workloads, next.clone()));
         let count = count.map(Arc::new);
         let counting = count.clone().map(|count| count as Arc<dyn Follower>);
-        bench.laboratory().follow(counting.or(next));
+        session.bench.laboratory().follow(counting.or(next));
         let moment = SameMoment {
-            clock: bench.laboratory().now(),
+            clock: session.now(),
             unix_ms: unix_ms(),
         };
         let workloads = (phase.workloads.as_slice(), first);
@@ -125,7 +126,7 @@ impl<'a> PhaseReporter<'a> {
                     logs.add(start, done, writers);
                 });
             });
-            let measured = measure(bench, &mut |elapsed| {
+            let measured = measure(session, &mut |elapsed| {
                 watch.report(elapsed, tally.as_ref(), &feed);
                 count
                     .as_ref()
@@ -137,7 +138,7 @@ impl<'a> PhaseReporter<'a> {
             }
             measured
         });
-        bench.laboratory().follow(None);
+        session.bench.laboratory().follow(None);
         if let Ok(outcome) = &measured {
             let is_whole = outcome.ending == Ending::Finished;
             logs.finish(is_whole, &mut self.writers);

@@ -6,16 +6,13 @@ use std::collections::BTreeMap;
 use engine::RowRecord;
 use fio::{Job, SteadyReport};
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError, OpenedBench};
-use lab::cells::Cells;
-use lab::hosts::Ranks;
-use lab::laboratory::{Laboratory as _, Outcome};
-use lab::storage::StorageSettings;
-use lab::test_file::{stop_of, stopped};
+use lab::bench::{Bench, BenchError, BenchRequest};
+use lab::laboratory::{Glimpse, Outcome};
+use lab::test_file::stop_of;
 use procedure::{Preparation, Trial};
-use results::{Access, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode};
+use results::{Access, Run, Warning, WarningCode};
 use stats::Goal;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration};
 use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 
 use super::checks::lines_of;
@@ -24,9 +21,9 @@ use super::hosts::{CollectedTimes, HostTimes};
 use super::opened::{OpenedJobs, access_of, is_real, keep_files, open_jobs, reach_of, verify};
 use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
 use super::reporting::{Look, PhaseReporter, Reporting};
-use crate::session::{self, MeasurementSession};
+use crate::session::{MeasurementPlan, Session, TrialProgress};
 use crate::single_load::TRIAL;
-use crate::stage::{Show, Stage};
+use crate::stage::Show;
 
 /// A job without a runtime ends by what it does; it is given up after this long.
 const ENDLESS: Duration = Duration::from_secs(30 * 86_400);
@@ -36,26 +33,14 @@ const LEEWAY: Duration = Duration::from_secs(600);
 /// Jobs that were read, and what may be done.
 #[derive(Clone, Debug)]
 pub struct FioRequest {
+    /// What may be done; what is measured is in the jobs.
+    pub bench: BenchRequest,
     /// In the order of their file.
     pub jobs: Vec<Job>,
-    /// What all workers are told.
-    pub storage: StorageSettings,
-    /// Whether existing files and devices may be written.
-    pub overwrite: bool,
     /// Whether files that are made stay, and those that an earlier run kept may be written.
     pub keeps_files: bool,
-    /// The name of the device whose known content may be lost.
-    pub confirmed: Option<String>,
-    /// Room that stays free.
-    pub reserve: Option<Bytes>,
-    /// What the run records of all this.
-    pub setup: Setup,
     /// How its one phase is measured, where it is a trial; as its jobs say otherwise.
     pub shape: Option<TrialShape>,
-    /// Where what is measured is kept, against a kill.
-    pub cells: Cells,
-    /// The hosts that carry them out together, each all of them, where there are several.
-    pub ranks: Option<Ranks>,
 }
 
 /// How a phase is measured that is a trial.
@@ -115,58 +100,44 @@ pub fn run_jobs(
     reporting: Reporting<'_>,
     show: Show<'_>,
 ) -> Result<FioRun, BenchError> {
-    let OpenedJobs { plan, mut opened } = open_jobs(request)?;
-    let bench = &mut opened.bench;
-    bench.serve_listed(&trials(&plan, bench, request.shape.as_ref()), interrupt)?;
-    if let Err(error) = verify(bench, &plan) {
-        return Err(bench.abandon(error));
+    let OpenedJobs { plan, opened } = open_jobs(request)?;
+    let direct = opened.facts.access;
+    let mut session = Session::new(opened, &request.bench, interrupt, show);
+    let listed = trials(&plan, &session.bench, request.shape.as_ref());
+    session.bench.serve_listed(&listed, interrupt)?;
+    if let Err(error) = verify(&mut session.bench, &plan) {
+        return Err(session.bench.abandon(error));
     }
-    let reporter = PhaseReporter::new(reporting, &request.jobs, &plan);
-    session::carry_out(JobsSession {
-        session: FioSession::new(&plan, reporter, interrupt, show),
+    session.carry_out(JobsPlan {
+        phases: PhaseRunner::new(&plan, PhaseReporter::new(reporting, &request.jobs, &plan)),
         request,
         plan,
-        opened,
+        direct,
         found: Vec::new(),
-        unmarked: Vec::new(),
     })
 }
 
-/// A session on the files of jobs.
-struct JobsSession<'a, 'b> {
+/// Jobs on their files.
+struct JobsPlan<'a, 'b> {
     request: &'a FioRequest,
-    session: FioSession<'a, 'b>,
+    phases: PhaseRunner<'b>,
     plan: FioPlan,
-    opened: OpenedBench,
+    direct: Access,
     /// What verification found, and which jobs ended below their least rate, a line each.
     found: Vec<String>,
-    /// Which files a later run will not be able to write again, a sentence each.
-    unmarked: Vec<String>,
 }
 
-impl MeasurementSession for JobsSession<'_, '_> {
+impl MeasurementPlan for JobsPlan<'_, '_> {
     type Outcome = FioRun;
 
-    fn now(&mut self) -> Instant {
-        self.opened.bench.laboratory().now()
-    }
-
-    fn show(&mut self, stage: &Stage<'_>) {
-        (self.session.show)(stage);
-    }
-
-    fn measure(&mut self) -> Result<(), BenchError> {
-        let (shape, bench) = (self.request.shape.as_ref(), &mut self.opened.bench);
-        let done = self.session.carry_out(&self.plan, shape, bench);
-        let done = done.and_then(|()| {
-            let kept = keep_files(&self.plan, self.request, bench);
-            kept.map(|unmarked| self.unmarked = unmarked)
-        });
-        let findings = bench.findings();
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        let done = self.phases.carry_out(session, &self.plan, self.request);
+        let findings = session.bench.findings();
         self.found = lines_of(&findings, &self.plan);
         let is_right = self.found.is_empty();
-        let missed = misses(&self.session.rows, &self.request.jobs);
+        let missed = misses(&self.phases.rows, &self.request.jobs);
         self.found.extend(missed.iter().cloned());
+        session.warnings.extend(self.phases.reporter.warning());
         done?;
         match missed.is_empty() {
             _ if !is_right => Err(BenchError::WrongData(findings)),
@@ -175,43 +146,19 @@ impl MeasurementSession for JobsSession<'_, '_> {
         }
     }
 
-    fn is_empty(&self) -> bool {
-        self.session.measurements.is_empty() && self.found.is_empty()
-    }
-
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
-        let mut warnings = self.opened.leave();
-        warnings.extend(self.session.reporter.warning());
-        let unmarked = std::mem::take(&mut self.unmarked).into_iter();
-        warnings.extend(unmarked.map(|text| {
-            Warning::warn(WarningCode::FileUnmarked, text)
-                .advise("A later run needs --overwrite to write it.")
-        }));
-        Ok(warnings)
-    }
-
-    fn abandon(&mut self, error: BenchError) -> BenchError {
-        self.opened.bench.abandon(error)
-    }
-
-    fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
-        let mut setup = self.request.setup.clone();
-        setup.resolve("workers", [self.request.storage.workers.to_string()]);
-        (setup, self.opened.description.clone())
+    fn is_empty(&self, session: &Session<'_>) -> bool {
+        session.measurements.is_empty() && self.found.is_empty()
     }
 
     fn complete(self, run: Run) -> FioRun {
-        let session = self.session;
+        let phases = self.phases;
         FioRun {
-            direct: self.opened.facts.access,
-            log_error: session.reporter.log_error(),
-            rows: session.rows,
-            hosts: session.hosts.0,
+            direct: self.direct,
+            log_error: phases.reporter.log_error(),
+            rows: phases.rows,
+            hosts: phases.hosts.0,
             found: self.found,
-            run: Run {
-                measurements: session.measurements,
-                ..run
-            },
+            run,
         }
     }
 }
@@ -283,14 +230,11 @@ impl JobTimes {
     }
 }
 
-pub(super) struct FioSession<'a, 'b> {
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) show: Show<'a>,
+/// Carries phases out, and gathers what their rows hold.
+pub(super) struct PhaseRunner<'b> {
     reporter: PhaseReporter<'b>,
-    pub(super) measurements: Vec<Measurement>,
     pub(super) rows: Vec<JobTimes>,
     hosts: CollectedTimes,
-    pub(super) spent: Duration,
 }
 
 /// Whether a trial may be told that was kept.
@@ -303,81 +247,51 @@ pub(super) enum Recall {
     Fill,
 }
 
-impl<'a, 'b> FioSession<'a, 'b> {
-    pub(super) fn new(
-        plan: &FioPlan,
-        reporter: PhaseReporter<'b>,
-        interrupt: &'a Interrupt,
-        show: Show<'a>,
-    ) -> Self {
+impl<'b> PhaseRunner<'b> {
+    pub(super) fn new(plan: &FioPlan, reporter: PhaseReporter<'b>) -> Self {
         Self {
-            interrupt,
-            show,
             reporter,
-            measurements: Vec::new(),
             rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
             hosts: CollectedTimes::default(),
-            spent: Duration::ZERO,
         }
-    }
-
-    /// Write the files that are made and read.
-    pub(super) fn lay_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
-        let trials = fill_trials(plan, bench);
-        self.before(&trials, bench)
-    }
-
-    /// Read what jobs of a phase want in the page cache.
-    fn read_before(
-        &mut self,
-        plan: &FioPlan,
-        phase: &JobPhase,
-        bench: &mut Bench,
-    ) -> Result<(), BenchError> {
-        let trials = reading_trials(plan, phase, bench);
-        self.before(&trials, bench)
-    }
-
-    /// What comes before a phase, and is no result.
-    fn before(&mut self, trials: &[Trial], bench: &mut Bench) -> Result<(), BenchError> {
-        for trial in trials {
-            self.measure(trial, bench, Recall::Fill, &mut |_| true)?;
-            self.go_on()?;
-        }
-        Ok(())
     }
 
     fn carry_out(
         &mut self,
+        session: &mut Session<'_>,
         plan: &FioPlan,
-        shape: Option<&TrialShape>,
-        bench: &mut Bench,
+        request: &FioRequest,
     ) -> Result<(), BenchError> {
-        self.lay_out(plan, bench)?;
-        let recall = self.recall(plan);
+        lay_out(session, plan)?;
+        let (shape, recall) = (request.shape.as_ref(), self.recall(plan));
         for (number, phase) in plan.phases.iter().enumerate() {
             if phase.moves_nothing() {
                 continue;
             }
-            self.read_before(plan, phase, bench)?;
-            let trial = trial(phase, bench, (number as u64 + 1, shape));
-            let before = bench.findings().total();
+            measure_before(session, &reading_trials(plan, phase, &session.bench))?;
+            let trial = trial(phase, &session.bench, (number as u64 + 1, shape));
+            let before = session.bench.findings().total();
             // A trial of ours counts what it measured, not how that was checked.
-            let since = match bench {
+            let since = match &session.bench {
                 Bench::Real(real) if shape.is_none() => real.last_write(),
                 _ => u64::MAX,
             };
-            let mut done = self.carry_out_phase((phase, recall), &trial, bench);
+            let mut done = self.carry_out_phase(session, (phase, recall), &trial);
             if let Some(verify) = plan.verify.as_ref().filter(|_| done.is_ok()) {
-                done = self.read_back((&verify.phases[number], since), bench);
+                done = self.read_back(session, (&verify.phases[number], since));
             }
-            let findings = bench.findings();
+            let findings = session.bench.findings();
             if let Some(verify) = plan.verify.as_ref().filter(|_| findings.total() > before) {
-                self.report_wrong(&verify.phases[number], &findings);
+                self.report_wrong(session, &verify.phases[number], &findings);
             }
             done?;
-            self.go_on()?;
+            session.go_on(&trial, None)?;
         }
+        let unmarked = keep_files(plan, request, &session.bench)?.into_iter();
+        session.warnings.extend(unmarked.map(|text| {
+            Warning::warn(WarningCode::FileUnmarked, text)
+                .advise("A later run needs --overwrite to write it.")
+        }));
         Ok(())
     }
 
@@ -392,15 +306,21 @@ impl<'a, 'b> FioSession<'a, 'b> {
         }
     }
 
+    /// Measure a phase, and write meanwhile what is asked for.
     fn carry_out_phase(
         &mut self,
-        phase: (&JobPhase, Recall),
+        session: &mut Session<'_>,
+        (phase, recall): (&JobPhase, Recall),
         trial: &Trial,
-        bench: &mut Bench,
     ) -> Result<(), BenchError> {
-        let begun = self.spent;
-        let (mut outcome, steady) = self.measure_phase(phase, trial, bench)?;
-        if let Some(job) = phase.0.workloads.first().filter(|_| steady.is_some()) {
+        let begun = session.spent;
+        let measured = self
+            .reporter
+            .run(phase, &self.rows, session, |session, look| {
+                measure(session, trial, recall, look)
+            });
+        let (mut outcome, steady) = measured?;
+        if let Some(job) = phase.workloads.first().filter(|_| steady.is_some()) {
             self.rows[job.row as usize].steady = steady;
         }
         if trial.sample_every.is_some() {
@@ -411,73 +331,51 @@ impl<'a, 'b> FioSession<'a, 'b> {
             record.span = record.span.later_by(begun);
             let times = &mut self.rows[row as usize];
             times.records.entry(kind).or_default().merge(&record);
-            times.phase = Some(self.measurements.len());
+            times.phase = Some(session.measurements.len());
         }
-        self.measurements.push(outcome.measurement);
-        if let Bench::Fleet(fleet) = bench {
+        session.measurements.push(outcome.measurement);
+        if let Bench::Fleet(fleet) = &mut session.bench {
             self.hosts
-                .take(fleet, (&self.rows, begun), &mut self.measurements);
+                .take(fleet, (&self.rows, begun), &mut session.measurements);
         }
         match outcome.failure {
-            Some(failure) => Err(stop_of(&trial.title, Some(failure), self.interrupt)),
+            Some(failure) => Err(stop_of(&trial.title, Some(failure), session.interrupt)),
             None => Ok(()),
         }
     }
+}
 
-    /// Go on unless a signal came.
-    pub(super) fn go_on(&self) -> Result<(), BenchError> {
-        stopped(self.interrupt).map_or(Ok(()), Err)
-    }
+/// Write the files that are made and read.
+pub(super) fn lay_out(session: &mut Session<'_>, plan: &FioPlan) -> Result<(), BenchError> {
+    measure_before(session, &fill_trials(plan, &session.bench))
+}
 
-    /// Measure a phase, and write meanwhile what is asked for.
-    fn measure_phase(
-        &mut self,
-        (phase, recall): (&JobPhase, Recall),
-        trial: &Trial,
-        bench: &mut Bench,
-    ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
-        let mut reporter = std::mem::take(&mut self.reporter);
-        let before = self.rows.clone();
-        let measured = reporter.run(phase, &before, bench, |bench, look| {
-            self.measure(trial, bench, recall, look)
-        });
-        self.reporter = reporter;
-        measured
+/// What comes before a phase, and is no result.
+fn measure_before(session: &mut Session<'_>, trials: &[Trial]) -> Result<(), BenchError> {
+    for trial in trials {
+        measure(session, trial, Recall::Fill, &mut |_| true)?;
+        session.go_on(trial, None)?;
     }
+    Ok(())
+}
 
-    /// `look` ends it.
-    pub(super) fn measure(
-        &mut self,
-        trial: &Trial,
-        bench: &mut Bench,
-        recall: Recall,
-        look: Look<'_>,
-    ) -> Result<Outcome, BenchError> {
-        let Self {
-            interrupt,
-            show,
-            spent,
-            ..
-        } = self;
-        let interrupt: &Interrupt = interrupt;
-        let expected = expected(trial);
-        let reach = reach_of(bench, recall);
-        let measured = bench.measure(trial, reach, &mut |glimpse| {
-            let goes_on = look(glimpse.elapsed);
-            show(&Stage {
-                title: &trial.title,
-                done: (glimpse.elapsed.as_secs_f64() / expected.as_secs_f64()).min(1.0),
-                elapsed: *spent + glimpse.elapsed,
-                left: Some(expected.saturating_sub(glimpse.elapsed)),
-                glimpse: Some(glimpse),
-                ..Stage::default()
-            });
-            goes_on && interrupt.is_raised().is_none()
-        });
-        let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
-        self.spent += outcome.elapsed;
-        Ok(outcome)
-    }
+/// `look` ends it.
+pub(super) fn measure(
+    session: &mut Session<'_>,
+    trial: &Trial,
+    recall: Recall,
+    look: Look<'_>,
+) -> Result<Outcome, BenchError> {
+    let (expected, spent) = (expected(trial), session.spent);
+    let reach = reach_of(&session.bench, recall);
+    let progress = |glimpse: &Glimpse| TrialProgress {
+        done: (glimpse.elapsed.as_secs_f64() / expected.as_secs_f64()).min(1.0),
+        elapsed: spent + glimpse.elapsed,
+        left: expected.saturating_sub(glimpse.elapsed),
+    };
+    let outcome = session.measure_while(trial, &trial.title, reach, progress, look)?;
+    session.spent += outcome.elapsed;
+    Ok(outcome)
 }
 
 /// How long the jobs of a trial have to run at most.

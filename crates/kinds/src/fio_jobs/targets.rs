@@ -39,7 +39,7 @@ pub fn trial_of_targets(
     let mut measured: Vec<Measurement> = rows.iter().enumerate().map(row).collect();
     for (row, times) in measured.iter_mut().zip(&rows) {
         let job = &request.jobs[times.row.job];
-        row.law = law_of_row(row, job, &specs, &request.setup);
+        row.law = law_of_row(row, job, &specs, &request.bench.setup);
         // The whole is buffered where one workload is.
         if job.is_direct {
             row.access = direct;

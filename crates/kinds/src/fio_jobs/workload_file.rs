@@ -7,16 +7,16 @@ use fio::{
     RateLimit,
 };
 use toml_reader::{KeyedTable, TomlFaults, TomlText, parse};
-use units::{Bytes, Duration, TargetName};
+use units::{Bytes, Duration, Rate, TargetName};
 
 /// Workloads of a file, at most.
 const WORKLOADS_MAX: usize = 4096;
 /// Clients of a workload, at most; all of a trial are bounded where they are planned.
 const CLIENTS_MAX: u64 = 1 << 16;
 
-/// One workload as it is written; what is left out is as without the key.
+/// One workload; what is left out is as without the key.
 #[derive(Clone, Debug, Default)]
-pub struct WorkloadText {
+pub struct TargetWorkload {
     /// Its name; that of its row.
     pub name: Option<String>,
     /// Those of the command's targets that it works on; all of them where empty.
@@ -24,25 +24,25 @@ pub struct WorkloadText {
     /// Requests outstanding; with think time or one at a time, clients.
     pub clients: Option<u32>,
     /// Bytes of an operation, sizes and percentages as in `4KiB/60:64KiB/40`, or a range.
-    pub block: Option<String>,
+    pub block: Option<BlockSizes>,
     /// The same of writes alone.
-    pub write_block: Option<String>,
+    pub write_block: Option<BlockSizes>,
     /// `sequential`, `uniform`, `once`, `random:50`, `zipf:1.1`, `pareto:0.2`, `normal:10`.
     pub pattern: Option<String>,
-    /// Share of writes.
-    pub writes: Option<String>,
+    /// Percent of writes.
+    pub writes: u32,
     /// Operations per second, however long they take.
-    pub rate: Option<String>,
-    /// `exponential` or `constant` gaps of that rate.
-    pub shape: Option<String>,
+    pub rate: Option<Rate>,
+    /// Whether the gaps of that rate are constant; they are exponential where absent.
+    pub is_constant: Option<bool>,
     /// Time between a completion and the client's next operation.
-    pub think: Option<String>,
+    pub think: Option<Duration>,
     /// From the trial's start to its own.
-    pub start: Option<String>,
+    pub start: Option<Duration>,
     /// How long it goes on from there.
-    pub duration: Option<String>,
+    pub duration: Option<Duration>,
     /// Bytes after which it ends.
-    pub bytes: Option<String>,
+    pub bytes: Option<Bytes>,
     /// Operations after which it ends.
     pub operations: Option<u64>,
     /// How often it goes through its range; until its time is up where absent.
@@ -60,13 +60,13 @@ pub struct WorkloadText {
     /// Whether it goes through the page cache.
     pub buffered: bool,
     /// Where its range begins.
-    pub offset: Option<String>,
+    pub offset: Bytes,
     /// Bytes of its range; the whole target, or the size of a test file.
-    pub size: Option<String>,
-    /// Share of its data that compresses.
-    pub compressible: Option<String>,
-    /// Share of its writes that repeat the one before.
-    pub duplicate: Option<String>,
+    pub size: Option<Bytes>,
+    /// Percent of its data that compress.
+    pub compressible: u32,
+    /// Percent of its writes that repeat the one before.
+    pub duplicate: u32,
     /// Whether it writes zeroes.
     pub zeroes: bool,
     /// Whether its writes have headers that reads are held against.
@@ -78,7 +78,7 @@ pub struct WorkloadText {
 /// # Errors
 /// All mistakes, a line for each, with file and line.
 // fuzzed: workload_file
-pub fn read_workloads(name: &str, text: &str) -> Result<Vec<WorkloadText>, TomlFaults> {
+pub fn read_workloads(name: &str, text: &str) -> Result<Vec<TargetWorkload>, TomlFaults> {
     let document = parse(name, text)?;
     let mut source = TomlText::new(name, text);
     let place = format!("{name}:1");
@@ -102,13 +102,12 @@ pub fn read_workloads(name: &str, text: &str) -> Result<Vec<WorkloadText>, TomlF
     source.finish(read)
 }
 
-fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
+fn read_workload(table: &mut KeyedTable<'_, '_>) -> TargetWorkload {
     let size = "a size, such as \"64KiB\"";
     let sizes = "a size, such as \"4KiB\", a range, such as \"4KiB-64KiB\", or sizes with \
                  percentages, such as \"4KiB/60:64KiB/40\"";
     let time = "a time, such as \"10s\"";
-    let percent = "whole percent, such as \"30%\"";
-    WorkloadText {
+    TargetWorkload {
         name: table.name("name", "one line, such as \"lookups\""),
         targets: table.texts(
             "targets",
@@ -117,22 +116,28 @@ fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
         clients: table
             .count("clients", 1..=CLIENTS_MAX)
             .map(|count| count as u32),
-        block: table.notation("block", sizes, |it| blocks(it).err()),
-        write_block: table.notation("write-block", sizes, |it| blocks(it).err()),
+        block: table.notation("block", sizes, block_sizes),
+        write_block: table.notation("write-block", sizes, block_sizes),
         pattern: table.notation(
             "pattern",
             "a word, such as \"sequential\" or \"zipf:1.1\"",
-            |it| put_pattern(&mut blank_job(""), it, 0).err(),
+            |text| put_pattern(&mut blank_job(""), text, 0).map(|()| text.to_owned()),
         ),
-        writes: table.notation("writes", percent, |it| share(it).err()),
-        rate: table.notation("rate", "operations per second, such as \"250/s\"", |it| {
-            units::parse_rate(it).err().map(|error| error.to_string())
-        }),
-        shape: table.text("shape", "\"exponential\" or \"constant\""),
-        think: table.notation("think", time, why_no::<Duration>),
-        start: table.notation("start", time, why_no::<Duration>),
-        duration: table.notation("duration", time, why_no::<Duration>),
-        bytes: table.notation("bytes", size, why_no::<Bytes>),
+        writes: share_of(table, "writes"),
+        rate: table.notation("rate", "operations per second, such as \"250/s\"", read),
+        is_constant: table.notation(
+            "shape",
+            "\"exponential\" or \"constant\"",
+            |text| match text {
+                "exponential" => Ok(false),
+                "constant" => Ok(true),
+                other => Err(format!("{other:?} is neither exponential nor constant")),
+            },
+        ),
+        think: table.notation("think", time, read),
+        start: table.notation("start", time, read),
+        duration: table.notation("duration", time, read),
+        bytes: table.notation("bytes", size, read),
         operations: table.count("operations", 0..=i64::MAX as u64),
         flush_every: table.count("flush-every", 0..=i64::MAX as u64),
         loops: table.count("loops", 1..=u64::from(u32::MAX)),
@@ -141,21 +146,25 @@ fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
         trims: table.flag("trims").unwrap_or(false),
         durable: table.flag("durable").unwrap_or(false),
         buffered: table.flag("buffered").unwrap_or(false),
-        offset: table.notation("offset", size, why_no::<Bytes>),
-        size: table.notation("size", size, why_no::<Bytes>),
-        compressible: table.notation("compressible", percent, |it| share(it).err()),
-        duplicate: table.notation("duplicate", percent, |it| share(it).err()),
+        offset: table.notation("offset", size, read).unwrap_or_default(),
+        size: table.notation("size", size, read),
+        compressible: share_of(table, "compressible"),
+        duplicate: share_of(table, "duplicate"),
         zeroes: table.flag("zeroes").unwrap_or(false),
         verify: table.flag("verify").unwrap_or(false),
     }
 }
 
-/// Why a text is no value of that type.
-fn why_no<T: FromStr>(text: &str) -> Option<String>
+fn share_of(table: &mut KeyedTable<'_, '_>, key: &'static str) -> u32 {
+    let share = table.notation(key, "whole percent, such as \"30%\"", whole_percent);
+    share.unwrap_or(0)
+}
+
+fn read<T: FromStr>(text: &str) -> Result<T, String>
 where
     T::Err: std::fmt::Display,
 {
-    text.parse::<T>().err().map(|error| error.to_string())
+    text.parse().map_err(|error: T::Err| error.to_string())
 }
 
 /// A target of several, and what its jobs are called.
@@ -191,7 +200,7 @@ pub(super) fn short_name(given: &str) -> String {
 /// How long the jobs of a trial run at most.
 pub type LongestRun = Duration;
 
-impl WorkloadText {
+impl TargetWorkload {
     /// The job that does this on a target.
     ///
     /// # Errors
@@ -208,7 +217,7 @@ impl WorkloadText {
         self.put_place(&mut job, target)?;
         self.put_load(&mut job)?;
         self.put_course(&mut job, longest)?;
-        self.put_content(&mut job)?;
+        self.put_content(&mut job);
         Ok(job)
     }
 
@@ -223,69 +232,54 @@ impl WorkloadText {
             job.engine.name = "null";
             job.engine.kind = EngineKind::Null;
         }
-        job.offset =
-            Amount::Bytes(read::<Bytes>("offset", self.offset.as_ref())?.map_or(0, |it| it.0));
-        let own = read::<Bytes>("size", self.size.as_ref())?;
-        let size = own.or(target.size);
+        job.offset = Amount::Bytes(self.offset.0);
+        let size = self.size.or(target.size);
         job.size = size.map(|size| Amount::Bytes(size.0));
         if let (true, Some(whole)) = (target.is_directory, target.size) {
-            self.fits(job, own, whole)?;
+            self.fits(job, whole)?;
         }
         Ok(())
     }
 
     /// Whether its part lies within the file of `whole` bytes that is made in a directory.
-    fn fits(&self, job: &mut Job, own: Option<Bytes>, whole: Bytes) -> Result<(), String> {
-        let Amount::Bytes(offset) = job.offset else {
-            return Ok(());
-        };
-        let rest = whole.0.saturating_sub(offset);
+    fn fits(&self, job: &mut Job, whole: Bytes) -> Result<(), String> {
+        let rest = whole.0.saturating_sub(self.offset.0);
         if rest == 0 {
             return Err(format!("offset: the file has {whole}, as --size says"));
         }
-        if own.is_some_and(|own| own.0 > rest) {
+        if self.size.is_some_and(|own| own.0 > rest) {
             return Err(format!(
                 "size: {} are left of the file of {whole}, as --size says",
                 Bytes(rest)
             ));
         }
-        job.size = Some(Amount::Bytes(own.map_or(rest, |own| own.0)));
+        job.size = Some(Amount::Bytes(self.size.map_or(rest, |own| own.0)));
         Ok(())
     }
 
     fn put_load(&self, job: &mut Job) -> Result<(), String> {
-        if let Some(both) = of_key("block", self.block.as_ref(), blocks)? {
+        if let Some(both) = self.block.clone() {
             job.blocks = [both.clone(), both.clone(), both];
         }
-        if let Some(writes) = of_key("write-block", self.write_block.as_ref(), blocks)? {
+        if let Some(writes) = self.write_block.clone() {
             job.blocks[1] = writes;
         }
-        let writes = of_key("writes", self.writes.as_ref(), share)?.unwrap_or(0);
+        let writes = self.writes;
         let pattern = self.pattern.as_deref().unwrap_or("uniform");
         put_pattern(job, pattern, writes).map_err(|why| format!("pattern: {why}"))?;
         job.read_percent = 100 - writes;
         let clients = self.clients.unwrap_or(1).max(1);
-        let think = read::<Duration>("think", self.think.as_ref())?.unwrap_or_default();
-        match think {
+        match self.think.unwrap_or_default() {
             Duration::ZERO => job.depth = clients,
             think => {
                 job.think.time = think;
                 job.copies = clients;
             }
         }
-        let rate = self.rate.as_ref().map(|text| units::parse_rate(text));
-        if let Some(rate) = rate.transpose().map_err(|error| format!("rate: {error}"))? {
+        if let Some(rate) = self.rate {
             put_rate(job, rate.per_second(), writes)?;
         }
-        job.pace.is_poisson = match self.shape.as_deref() {
-            None | Some("exponential") => self.rate.is_some(),
-            Some("constant") => false,
-            Some(other) => {
-                return Err(format!(
-                    "shape: {other:?} is neither exponential nor constant"
-                ));
-            }
-        };
+        job.pace.is_poisson = self.rate.is_some() && self.is_constant != Some(true);
         job.syncs.every = self.flush_every.unwrap_or(0);
         job.syncs.data_every = self.data_flush_every.unwrap_or(0);
         job.syncs.range_every = self.write_out_every.unwrap_or(0);
@@ -312,9 +306,9 @@ impl WorkloadText {
 
     fn put_course(&self, job: &mut Job, longest: LongestRun) -> Result<(), String> {
         let limits = &mut job.limits;
-        limits.delay = read("start", self.start.as_ref())?.unwrap_or_default();
-        let own: Option<Duration> = read("duration", self.duration.as_ref())?;
-        limits.runtime = own.unwrap_or_else(|| longest.saturating_sub(limits.delay));
+        limits.delay = self.start.unwrap_or_default();
+        let left = longest.saturating_sub(limits.delay);
+        limits.runtime = self.duration.unwrap_or(left);
         if limits.runtime == Duration::ZERO {
             return Err(format!(
                 "start: the trial ends after {longest}, before it begins"
@@ -330,7 +324,7 @@ impl WorkloadText {
             limits.is_time_based = false;
             return Ok(());
         }
-        if let Some(bytes) = read::<Bytes>("bytes", self.bytes.as_ref())? {
+        if let Some(bytes) = self.bytes {
             job.io_size = Some(Amount::Bytes(bytes.0));
             job.limits.is_time_based = false;
         } else if let Some(operations) = self.operations {
@@ -342,15 +336,13 @@ impl WorkloadText {
         Ok(())
     }
 
-    fn put_content(&self, job: &mut Job) -> Result<(), String> {
+    fn put_content(&self, job: &mut Job) {
         let buffers = &mut job.buffers;
         buffers.are_zeroes = self.zeroes;
-        buffers.compress_percent =
-            of_key("compressible", self.compressible.as_ref(), share)?.unwrap_or(0);
-        buffers.dedupe_percent = of_key("duplicate", self.duplicate.as_ref(), share)?.unwrap_or(0);
+        buffers.compress_percent = self.compressible;
+        buffers.dedupe_percent = self.duplicate;
         buffers.are_refilled = buffers.compress_percent + buffers.dedupe_percent > 0;
         job.verify.is_on = self.verify;
-        Ok(())
     }
 
     /// Whether it begins late or ends by itself.
@@ -364,16 +356,11 @@ impl WorkloadText {
     }
 }
 
-fn read<T: FromStr>(key: &str, text: Option<&String>) -> Result<Option<T>, String>
-where
-    T::Err: std::fmt::Display,
-{
-    let read = text.map(|text| text.parse().map_err(|error| format!("{key}: {error}")));
-    read.transpose()
-}
-
 /// A share as whole percent.
-fn share(text: &str) -> Result<u32, String> {
+///
+/// # Errors
+/// When it is none.
+pub fn whole_percent(text: &str) -> Result<u32, String> {
     let share = units::parse_percent(text).map_err(|error| error.to_string())?;
     let percent = share * 100.0;
     match (0.0..=100.0).contains(&percent) && (percent - percent.round()).abs() < 1e-6 {
@@ -382,18 +369,11 @@ fn share(text: &str) -> Result<u32, String> {
     }
 }
 
-/// What `read` makes of the text of a key, if there is one.
-fn of_key<T>(
-    key: &str,
-    text: Option<&String>,
-    read: impl FnOnce(&str) -> Result<T, String>,
-) -> Result<Option<T>, String> {
-    let read = text.map(|text| read(text).map_err(|why| format!("{key}: {why}")));
-    read.transpose()
-}
-
 /// One size, sizes with their percentages, or a range.
-fn blocks(text: &str) -> Result<BlockSizes, String> {
+///
+/// # Errors
+/// When it is none of them.
+pub fn block_sizes(text: &str) -> Result<BlockSizes, String> {
     let bytes = |text: &str| {
         let read = text.trim().parse::<Bytes>();
         read.map_err(|error| error.to_string())
@@ -447,7 +427,7 @@ fn put_pattern(job: &mut Job, text: &str, writes: u32) -> Result<(), String> {
     job.distribution = match word {
         "sequential" | "uniform" | "once" => Distribution::Uniform,
         "random" => {
-            let percent = share(&format!("{}%", after.trim_end_matches('%')))?;
+            let percent = whole_percent(&format!("{}%", after.trim_end_matches('%')))?;
             job.random_percent = [percent; 3];
             Distribution::Uniform
         }

@@ -104,10 +104,9 @@ impl LoadRules {
     }
 
     fn request(&self, place: &ReplicateContext) -> BenchRequest {
+        let setup = Setup::new(self.kind, place.seed);
         BenchRequest {
             ranks: place.ranks.clone(),
-            target: place.target.clone(),
-            purpose: self.kind.into(),
             size: Some(Bytes(self.len)),
             reserve: place.shared_reserve(),
             overwrite: place.permission.overwrite,
@@ -119,8 +118,7 @@ impl LoadRules {
                 on_error: self.on_error,
                 ..default_settings(place.seed)
             },
-            setup: Setup::new(self.kind, place.seed),
-            cells: lab::cells::Cells::default(),
+            ..BenchRequest::new(place.target.clone(), self.kind, setup)
         }
     }
 

@@ -1,7 +1,6 @@
 //! A simulated device that files of equal size fill, one after the other.
 
 use procedure::{PositioningError, PositioningPlan, position};
-use results::TargetDescription;
 use sim::SimSpec;
 use units::{Bytes, Duration, Instant};
 
@@ -35,11 +34,6 @@ impl FilledModel {
             seed,
         };
         Ok(Self { spec, plan })
-    }
-
-    /// The device, which its target calls `name`.
-    pub fn description(&self, name: &str) -> TargetDescription {
-        TargetDescription::simulated(name, &self.spec.text, Some(self.spec.size.0))
     }
 
     /// The time of each file, in the order of that round. Every round begins with a device at rest,

@@ -1,17 +1,16 @@
 //! The command: round by round on a simulated device, with a histogram of the times.
 
 use procedure::{fits_another, wider_bin};
-use results::{Run, Setup, Status, TargetDescription, Warning};
-use units::{Bytes, Duration, Instant, TargetName};
+use results::Run;
+use units::{Bytes, Duration, TargetName};
 
 use super::filled::FilledModel;
 use super::kp3;
 use super::tables::tables;
-use crate::session::{self, MeasurementSession};
+use crate::session::{self, MeasurementPlan, Session};
 use crate::stage::{Show, Stage};
 use host::interrupt::Interrupt;
-use lab::bench::BenchError;
-use lab::cells::Cells;
+use lab::bench::{BenchError, BenchRequest};
 use lab::simulated::open_recorded_model;
 use lab::test_file::stopped;
 
@@ -21,8 +20,8 @@ const PUBLISHED_MODEL: &str = "dlt2000";
 /// What is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
 pub struct PositioningRequest {
-    /// A model.
-    pub target: TargetName,
+    /// A model; its seed is that of the orders.
+    pub bench: BenchRequest,
     /// Files, which fill the target.
     pub files: u32,
     /// Bytes of the first record.
@@ -35,10 +34,6 @@ pub struct PositioningRequest {
     pub bin: Option<Duration>,
     /// Whether the published times of a DLT2000 stand beside.
     pub published: Published,
-    /// What the run records of all this; its seed is that of the orders.
-    pub setup: Setup,
-    /// Where rounds are kept, against a kill.
-    pub cells: Cells,
 }
 
 /// Which published times stand beside.
@@ -61,41 +56,36 @@ pub fn measure_positioning(
 ) -> Result<Run, BenchError> {
     let usage = |text: String| Err(BenchError::Usage(text));
     let published_of = TargetName::of_model(PUBLISHED_MODEL);
-    let Some(target) = request.target.model() else {
+    let BenchRequest { target, setup, .. } = &request.bench;
+    let Some(name) = target.model() else {
         return usage(format!(
-            "{}: files are laid out on simulated devices only, as in {published_of}",
-            request.target
+            "{target}: files are laid out on simulated devices only, as in {published_of}"
         ));
     };
-    let is_published = target.split('?').next() == Some(published_of.as_str());
+    let is_published = name.split('?').next() == Some(published_of.as_str());
     if request.published == Published::Dlt2000 && !is_published {
         return usage(format!(
-            "{target}: times are published for {published_of} only. Leave --published out"
+            "{name}: times are published for {published_of} only. Leave --published out"
         ));
     }
-    let spec = open_recorded_model(target, &request.setup)?;
-    let seed = request.setup.seed;
-    let mut model = FilledModel::of(spec, request.files, request.record, seed)?;
+    let spec = open_recorded_model(name, setup)?;
+    let mut model = FilledModel::of(spec, request.files, request.record, setup.seed)?;
     model.plan.bin = match request.published {
         Published::Nothing => request.bin,
         Published::Dlt2000 => Some(Duration::from_secs(kp3::POSITIONING_BIN_S)),
     };
-    session::carry_out(PositioningSession {
-        request,
-        interrupt,
-        show,
-        target: model.description(target),
-        model,
-        rounds: Vec::new(),
-        spent: Duration::ZERO,
+    session::run(&request.bench, interrupt, show, |_| {
+        Ok(PositioningRounds {
+            request,
+            model,
+            rounds: Vec::new(),
+            spent: Duration::ZERO,
+        })
     })
 }
 
-struct PositioningSession<'a> {
+struct PositioningRounds<'a> {
     request: &'a PositioningRequest,
-    interrupt: &'a Interrupt,
-    show: Show<'a>,
-    target: TargetDescription,
     model: FilledModel,
     /// The time of each file, by round.
     rounds: Vec<Vec<Duration>>,
@@ -103,28 +93,20 @@ struct PositioningSession<'a> {
     spent: Duration,
 }
 
-impl MeasurementSession for PositioningSession<'_> {
+impl MeasurementPlan for PositioningRounds<'_> {
     type Outcome = Run;
 
-    fn now(&mut self) -> Instant {
-        Instant::START + self.spent
-    }
-
-    fn show(&mut self, stage: &Stage<'_>) {
-        (self.show)(stage);
-    }
-
-    fn measure(&mut self) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let rounds = self.request.rounds;
         for round in 0..rounds {
-            if let Some(stop) = stopped(self.interrupt) {
+            if let Some(stop) = stopped(session.interrupt) {
                 return Err(stop);
             }
             let left = self.left(round);
             if round > 0 && left.is_some_and(|left| left == Duration::ZERO) {
                 break;
             }
-            (self.show)(&Stage {
+            (session.show)(&Stage {
                 title: &format!("opening {} files", self.request.files),
                 done: f64::from(round) / f64::from(rounds),
                 elapsed: self.spent,
@@ -132,38 +114,27 @@ impl MeasurementSession for PositioningSession<'_> {
                 ..Stage::default()
             });
             let of = format!("round {round}");
-            let cells = &self.request.cells;
+            let cells = &self.request.bench.cells;
             let times = cells.result(&of, || self.model.round(round).map_err(BenchError::from))?;
             self.add(times)?;
         }
         Ok(())
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_empty(&self, _: &Session<'_>) -> bool {
         self.rounds.is_empty()
-    }
-
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
-        Ok(Vec::new())
-    }
-
-    fn abandon(&mut self, error: BenchError) -> BenchError {
-        error
-    }
-
-    fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
-        (self.request.setup.clone(), self.target.clone())
     }
 
     fn complete(self, run: Run) -> Run {
         Run {
+            elapsed_ns: self.spent.as_nanos(),
             tables: tables(&self.model.plan, &self.rounds, self.request.published),
             ..run
         }
     }
 }
 
-impl PositioningSession<'_> {
+impl PositioningRounds<'_> {
     /// Time for rounds after `done` ones; none where there is no budget.
     fn left(&self, done: u32) -> Option<Duration> {
         let budget = self.request.budget?;

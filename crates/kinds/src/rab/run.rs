@@ -97,9 +97,9 @@ impl MeasurementPlan for RabPlan<'_> {
     fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         let request = self.request;
         make_file(request, session, self.screen)?;
-        let (size, access) = (session.size, session.facts.access);
+        let size = session.size;
         let mut rab = RabRun::new(request, session, session.interrupt, self.screen);
-        let measured = rab.run_all(&mut session.bench, access);
+        let measured = rab.run_all(session);
         (self.workloads, self.modes) = rab.into_parts();
         let cache = session.bench.cache_bytes();
         let advice = advice(request, size, cache, &self.workloads);

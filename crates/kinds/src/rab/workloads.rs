@@ -4,8 +4,8 @@ use std::time::Duration as StdDuration;
 
 use procedure::{MAIN_DIRECT, Plan as _, PointPlan, RabOptions, RabProcedure, RabSubject, Trial};
 use results::live::{LiveCommand, LiveState, Verbosity};
-use results::{Access, Measurement, ModeChange, RabWorkload, Warning, WarningCode};
-use units::{Bytes, Duration, Instant};
+use results::{Measurement, ModeChange, RabWorkload, Warning, WarningCode};
+use units::{Duration, Instant};
 use workload::{ClientSpec, WorkloadDefinition};
 
 use super::live::RabDisplay;
@@ -15,7 +15,7 @@ use crate::random_access::is_silence;
 use crate::session::Session;
 use crate::stage::Stage;
 use host::interrupt::{Interrupt, give_up};
-use lab::bench::{Bench, BenchError};
+use lab::bench::BenchError;
 use lab::hosts::Ranks;
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
 use lab::test_file::stopped;
@@ -54,10 +54,7 @@ pub struct RabRun<'a> {
     request: &'a RabRequest,
     interrupt: &'a Interrupt,
     screen: &'a mut dyn RabScreen,
-    size: Bytes,
     begun: Instant,
-    /// How much of the budget writing the test file took.
-    filling: Duration,
     modes: ModeKeeper,
     done: Vec<RabWorkload>,
     picture: RabDisplay,
@@ -72,17 +69,15 @@ impl<'a> RabRun<'a> {
         screen: &'a mut dyn RabScreen,
     ) -> Self {
         let raid = session.bench.raid_of_model();
-        let (size, begun) = (session.size, session.begun);
+        let begun = session.begun;
         Self {
             request,
             interrupt,
             screen,
-            size,
             begun,
-            filling: session.spent,
             modes: ModeKeeper::new(&request.bench.target, request.mode, begun, raid),
             done: Vec::new(),
-            picture: RabDisplay::new(request, size),
+            picture: RabDisplay::new(request, session.size),
         }
     }
 
@@ -92,28 +87,28 @@ impl<'a> RabRun<'a> {
     }
 
     /// Measure all workloads as often as asked for.
-    pub fn run_all(&mut self, bench: &mut Bench, access: Access) -> Result<(), BenchError> {
+    pub(super) fn run_all(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
         for run in 1.. {
             if run > self.request.runs && !self.modes.is_endless() {
                 break;
             }
             // The test file was written in the time of the first.
             let used = if run == 1 {
-                self.filling
+                session.spent
             } else {
                 Duration::ZERO
             };
             let mut left = self.request.budget.saturating_sub(used);
             for index in 0..self.request.workloads.len() {
-                let begun = bench.laboratory().now();
+                let begun = session.now();
                 let budget = left.mul_f64(self.share_from(index));
                 let budget = budget.min(self.time_left(begun));
-                match self.measure_workload(bench, access, run, index, budget) {
+                match self.measure_workload(session, run, index, budget) {
                     Ok(WorkloadEnd::Quit) => return self.quit(),
                     Ok(_) => {}
                     Err(error) => return Err(error),
                 }
-                let now = bench.laboratory().now();
+                let now = session.now();
                 left = left.saturating_sub(now.since(begun));
                 if self.is_over(now) {
                     return Ok(());
@@ -122,7 +117,7 @@ impl<'a> RabRun<'a> {
         }
         self.picture.state = LiveState::Finished;
         self.picture.set_progress(1.0);
-        let elapsed = bench.laboratory().now().since(self.begun);
+        let elapsed = session.now().since(self.begun);
         self.show("finished", None, elapsed);
         Ok(())
     }
@@ -166,8 +161,7 @@ impl<'a> RabRun<'a> {
     /// Measure one workload; again from its beginning when the mode changes or a key asks for it.
     fn measure_workload(
         &mut self,
-        bench: &mut Bench,
-        access: Access,
+        session: &mut Session<'_>,
         run: u32,
         index: usize,
         budget: Duration,
@@ -175,7 +169,7 @@ impl<'a> RabRun<'a> {
         let (number, definition) = &self.request.workloads[index];
         self.picture.begin_workload(run, index);
         loop {
-            let now = bench.laboratory().now();
+            let now = session.now();
             let subject = RabSubject {
                 run,
                 number: *number,
@@ -190,7 +184,7 @@ impl<'a> RabRun<'a> {
                 ..self.request.options.clone()
             };
             let mut procedure = RabProcedure::new(subject, options);
-            let ended = self.measure(bench, access, definition, &mut procedure);
+            let ended = self.measure(session, definition, &mut procedure);
             let found = procedure.workload();
             // What was interrupted before it had a RABmark says nothing.
             let is_kept = !matches!(ended, Ok(WorkloadEnd::Restart))
@@ -222,24 +216,23 @@ impl<'a> RabRun<'a> {
     /// have a loop of their own.
     fn measure(
         &mut self,
-        bench: &mut Bench,
-        access: Access,
+        session: &mut Session<'_>,
         definition: &WorkloadDefinition,
         procedure: &mut RabProcedure,
     ) -> Result<WorkloadEnd, BenchError> {
         let mut pending: Option<PointPlan> = None;
         loop {
-            let now = bench.laboratory().now();
+            let now = session.now();
             if let Some(end) = self.obey(procedure, now) {
                 return Ok(end);
             }
             let Some(plan) = pending.take().or_else(|| procedure.next_step()) else {
                 return Ok(WorkloadEnd::Done);
             };
-            let trial = self.trial(definition, &plan, procedure.subject(), access)?;
+            let trial = self.trial(session, definition, &plan, procedure.subject())?;
             self.picture.begin_trial(procedure, &plan);
-            let tried = self.run_trial(bench, &trial, procedure, now);
-            let elapsed = bench.laboratory().now().since(now);
+            let tried = self.run_trial(session, &trial, procedure, now);
+            let elapsed = session.now().since(now);
             let outcome = match tried {
                 Err(error) if is_silence(&error) => {
                     let Some(longer) = after_silence(procedure, &trial, &plan, elapsed) else {
@@ -261,8 +254,8 @@ impl<'a> RabRun<'a> {
             if let Some(stop) = stopped(self.interrupt) {
                 return Err(stop);
             }
-            let ended = bench.laboratory().now();
-            if self.modes.see(bench.raid_of_model(), ended) {
+            let ended = session.now();
+            if self.modes.see(session.bench.raid_of_model(), ended) {
                 // Part of the trial was in another mode.
                 self.picture.wish = Some(Wish::OtherMode);
             }
@@ -281,7 +274,7 @@ impl<'a> RabRun<'a> {
 
     fn run_trial(
         &mut self,
-        bench: &mut Bench,
+        session: &mut Session<'_>,
         trial: &Trial,
         procedure: &RabProcedure,
         begun: Instant,
@@ -308,7 +301,7 @@ impl<'a> RabRun<'a> {
             self.show(&title, Some(glimpse), spent);
             self.picture.wish.is_none() && self.interrupt.is_raised().is_none()
         };
-        let measured = bench.laboratory().measure(trial, &mut watch);
+        let measured = session.bench.laboratory().measure(trial, &mut watch);
         // A trial that was cut off before its first operation has nothing to say.
         measured.map_err(|error| stopped(self.interrupt).unwrap_or(error.into()))
     }
@@ -397,14 +390,14 @@ impl<'a> RabRun<'a> {
 
     fn trial(
         &self,
+        session: &Session<'_>,
         definition: &WorkloadDefinition,
         plan: &PointPlan,
         subject: &RabSubject,
-        access: Access,
     ) -> Result<Trial, BenchError> {
         let rate = self.request.iops_per_client;
         let spec = definition
-            .spec(MAIN_DIRECT, self.size.0, rate)
+            .spec(MAIN_DIRECT, session.size.0, rate)
             .map_err(|errors| {
                 let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 BenchError::Usage(format!(
@@ -427,7 +420,7 @@ impl<'a> RabRun<'a> {
             // Every workload of every run draws afresh.
             salt: plan.salt | u64::from(subject.number) << 32 | u64::from(subject.run) << 40,
             warm_up: plan.warm_up,
-            ..Trial::new(definition.name.as_str(), spec, access)
+            ..Trial::new(definition.name.as_str(), spec, session.facts.access)
         })
     }
 }

@@ -3,8 +3,8 @@
 
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError};
-use lab::hosts::{Ranks, from_bytes, to_bytes};
-use lab::test_file::stopped;
+use lab::hosts::{Ranks, from_bytes, opened_on_all, to_bytes};
+use lab::test_file::cause;
 use results::{Measurement, ReplayDeal, ReplayHost, Warning, WarningCode};
 use units::format_count;
 
@@ -35,11 +35,7 @@ pub(super) fn scan_on_all(
         let dealing = Dealing::of(&scan, ranks.share(), request.pace)?;
         Ok((scan, dealing))
     });
-    let (digest, own) = match own {
-        Ok(own) => (Ok(own.0.digest), Some(own)),
-        Err(error) => (Err(error), None),
-    };
-    let judged = ranks.agree(digest, |all: Vec<u64>| {
+    let judge = |all: Vec<u64>| {
         let other = (0..).zip(&all).find(|(_, it)| **it != all[0]);
         other.map_or(Ok(()), |(rank, _)| {
             Err(BenchError::Usage(format!(
@@ -48,13 +44,11 @@ pub(super) fn scan_on_all(
                 ranks.name(0)
             )))
         })
-    });
-    match (judged, own) {
-        (Ok(()), Some(own)) => Ok(own),
-        (Err(BenchError::Served), _) | (Ok(()), None) => Err(BenchError::Served),
-        // A signal goes to all ranks, and each takes another's for a failure.
-        (Err(error), _) => Err(stopped(interrupt).unwrap_or(error)),
-    }
+    };
+    let agree = |digest| ranks.agree(digest, judge);
+    let own = opened_on_all(own, |own| Ok(own.0.digest), agree, |_, error| error);
+    own.map(|(own, ())| own)
+        .map_err(|error| cause(interrupt, error))
 }
 
 /// What each rank did, and the rows of their trials.

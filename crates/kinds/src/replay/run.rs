@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, HostReach, open_bench};
 use lab::cells::Killed;
-use lab::laboratory::{Laboratory as _, Outcome};
+use lab::laboratory::Outcome;
 use lab::test_file::{stop_of, whole_size};
 use procedure::{Ending, MAIN_DIRECT, Trial};
 use results::{Access, Replay, ReplayHost, ReplayPace, Run, Setup, Status};

@@ -194,9 +194,7 @@ impl MeasurementSession for TimingSession<'_> {
         self.runs.iter().all(Vec::is_empty)
     }
 
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
-        // Nothing was made that a rank could have left behind.
-        Ranks::part_from(self.request.ranks.as_ref(), &[])?;
+    fn warnings(&mut self) -> Vec<Warning> {
         let commands = self.request.commands.iter().zip(&self.rank_rounds);
         let notes = commands.filter_map(|(line, rounds)| {
             rounds.note_of("run", |last, times, [mean, most]| {
@@ -207,12 +205,13 @@ impl MeasurementSession for TimingSession<'_> {
                 )
             })
         });
-        Ok(notes.collect())
+        notes.collect()
     }
 
-    fn abandon(&mut self, error: BenchError) -> BenchError {
-        let parted = Ranks::part_from(self.request.ranks.as_ref(), &[]);
-        parted.err().unwrap_or(error)
+    /// Nothing was made that a rank could have left behind.
+    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+        Ranks::part_from(self.request.ranks.as_ref(), &[])?;
+        Ok(Vec::new())
     }
 
     fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {

@@ -3,13 +3,13 @@
 //! begins on all at once and lasts until the last rank is done.
 
 use lab::bench::BenchError;
-use lab::hosts::{CommonTarget, RankPart, RankRounds, Ranks, TargetReport};
-use lab::test_file::stopped;
+use lab::hosts::{CommonTarget, RankPart, RankRounds, Ranks, TargetReport, opened_on_all};
+use lab::test_file::cause;
 use results::{StreamPass, TransferKind, TransferPass, TransferStream, Warning};
 
 use super::pass::{PassSettings, Summed};
-use super::stage::ProgressReporter;
 use super::streams::{OpenedStreams, TransferStreams};
+use crate::session::ShowGlimpse;
 use host::interrupt::Interrupt;
 
 /// The ranks of a transfer.
@@ -41,15 +41,8 @@ pub(super) fn agreed(
     streams_asked: u32,
     opened: Result<OpenedStreams, BenchError>,
 ) -> Result<OpenedStreams, BenchError> {
-    let (answer, opened) = match opened {
-        Ok(opened) => {
-            let seen = TargetReport::of(&opened.description, &opened.facts);
-            (Ok((seen, opened.streams.described())), Some(opened))
-        }
-        Err(error) => (Err(error), None),
-    };
     let mut streams = Vec::new();
-    let common = ranks.agree(answer, |all: Vec<(TargetReport, Vec<TransferStream>)>| {
+    let judge = |all: Vec<(TargetReport, Vec<TransferStream>)>| {
         let seen: Vec<TargetReport> = all.iter().map(|(seen, _)| seen.clone()).collect();
         for (rank, (_, own)) in (0..).zip(all) {
             let host = ranks.name(rank);
@@ -60,28 +53,28 @@ pub(super) fn agreed(
             streams.extend(own.into_iter().map(of_rank));
         }
         CommonTarget::of(&seen, ranks)
+    };
+    let (mut opened, common) = opened_on_all(
+        opened,
+        |opened| {
+            let seen = TargetReport::of(&opened.description, &opened.facts);
+            Ok((seen, opened.streams.described()))
+        },
+        |answer| ranks.agree(answer, judge),
+        |mut opened, error| error.with_left(opened.streams.clean_up()),
+    )?;
+    common.apply(&mut opened.facts);
+    opened.count = streams_asked;
+    // Of the rank that has most.
+    let most = u64::from(streams_asked.div_ceil(ranks.share().ranks));
+    opened.files = if opened.files > 0 { most } else { 0 };
+    opened.differences = common.differences;
+    streams.sort_by_key(|stream: &TransferStream| stream.number);
+    opened.streams.peers = Some(PeerStreams {
+        rounds: RankRounds::new(ranks.clone()),
+        streams,
     });
-    match (common, opened) {
-        (Ok(common), Some(mut opened)) => {
-            let mut facts = opened.facts.clone();
-            common.apply(&mut facts);
-            opened.room = facts.room;
-            opened.existing = facts.existing;
-            opened.count = streams_asked;
-            // Of the rank that has most.
-            let most = u64::from(streams_asked.div_ceil(ranks.share().ranks));
-            opened.files = if opened.files > 0 { most } else { 0 };
-            opened.differences = common.differences;
-            streams.sort_by_key(|stream: &TransferStream| stream.number);
-            opened.streams.peers = Some(PeerStreams {
-                rounds: RankRounds::new(ranks.clone()),
-                streams,
-            });
-            Ok(opened)
-        }
-        (Err(error), Some(mut opened)) => Err(opened.abandon(error)),
-        (common, None) => Err(common.err().unwrap_or(BenchError::Served)),
-    }
+    Ok(opened)
 }
 
 /// A step that all ranks take, each on its own streams.
@@ -109,17 +102,17 @@ pub(super) fn step<T>(
 pub(super) fn pass_of_all(
     streams: &mut TransferStreams,
     order: &PassSettings<'_>,
-    progress: &mut ProgressReporter<'_>,
+    show: ShowGlimpse<'_>,
 ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
     let Some(mut peers) = streams.peers.take() else {
         streams.make_ready(order)?;
-        return Ok(streams.pass_here(order, progress)?.with_warnings());
+        return Ok(streams.pass_here(order, show)?.with_warnings());
     };
     let kind = order.plan.kind;
     let measured = peers.rounds.round(
         streams,
         |streams| streams.make_ready(order),
-        |streams| streams.pass_here(order, progress),
+        |streams| streams.pass_here(order, show),
         |all, machines| (merged(all, machines, kind), parts(all, kind)),
     );
     streams.peers = Some(peers);
@@ -136,14 +129,6 @@ fn parts(all: &[RankTransfer], kind: TransferKind) -> Vec<RankPart> {
         cpu_ns: it.1.pass.cpu_ns,
     };
     all.iter().filter(|_| counts).map(part).collect()
-}
-
-/// A signal goes to all ranks, and each takes another's for a failure.
-fn cause(interrupt: &Interrupt, error: BenchError) -> BenchError {
-    match error {
-        BenchError::Served => error,
-        other => stopped(interrupt).unwrap_or(other),
-    }
 }
 
 impl PeerStreams {

@@ -6,7 +6,6 @@
 mod hosts;
 mod pass;
 mod run;
-mod stage;
 mod streams;
 mod study;
 

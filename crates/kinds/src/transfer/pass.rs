@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use units::{Bytes, Duration};
 
 use super::hosts::pass_of_all;
-use super::stage::ProgressReporter;
 use super::streams::{StreamLane, TransferStreams};
+use crate::session::ShowGlimpse;
 use host::counters::{Counters, page_cache_share};
 use host::inspect::FetchAccount;
 use host::interrupt::Interrupt;
 use host::together::{no_thread, together};
 use lab::bench::{Bench, BenchError};
-use lab::laboratory::{Glimpse, Outcome};
+use lab::laboratory::Outcome;
 use lab::test_file::{stop_of, stopped};
 
 /// What one stream brings home.
@@ -70,7 +70,7 @@ impl TransferStreams {
         number: u32,
         left: Duration,
         interrupt: &Interrupt,
-        progress: &mut ProgressReporter<'_>,
+        show: ShowGlimpse<'_>,
     ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
         let clients = if self.clients > 1 {
             plan.streams.len() as u32
@@ -84,7 +84,7 @@ impl TransferStreams {
             left,
             interrupt,
         };
-        pass_of_all(self, &order, progress)
+        pass_of_all(self, &order, show)
     }
 
     /// The streams of this host that take part.
@@ -109,16 +109,14 @@ impl TransferStreams {
     pub(super) fn pass_here(
         &mut self,
         order: &PassSettings<'_>,
-        progress: &mut ProgressReporter<'_>,
+        show: ShowGlimpse<'_>,
     ) -> Result<Summed, BenchError> {
         let is_model = self.is_model();
         let account = self.fetch_account(order.plan);
         let before = Counters::take(None);
         let pieces = match self.taking_part(order.plan).as_mut_slice() {
-            [one] => vec![measured(one, order, &mut |title, glimpse| {
-                progress.pass(title, glimpse);
-            })?],
-            many => side_by_side(many, order, progress)?,
+            [one] => vec![measured(one, order, show)?],
+            many => side_by_side(many, order, show)?,
         };
         let around = before.delta(&Counters::take(None));
         let virtual_now = is_model.then(|| self.now().as_nanos());
@@ -143,15 +141,14 @@ impl TransferStreams {
 fn side_by_side(
     lanes: &mut [&mut StreamLane],
     order: &PassSettings<'_>,
-    progress: &mut ProgressReporter<'_>,
+    show: ShowGlimpse<'_>,
 ) -> Result<Vec<StreamResult>, BenchError> {
     let Some((first, others)) = lanes.split_first_mut() else {
         return Ok(Vec::new());
     };
     let others = others.iter_mut();
     let others = others.map(|lane| move || measured(lane, order, &mut |_, _| {}));
-    let mut show = |title: &str, glimpse: &Glimpse| progress.pass(title, glimpse);
-    let (first, others) = together(others, || measured(first, order, &mut show))
+    let (first, others) = together(others, || measured(first, order, show))
         .map_err(|error| BenchError::Refused(no_thread(&error)))?;
     let others = others.into_iter().map(|joined| {
         joined.unwrap_or_else(|_| {
@@ -166,7 +163,7 @@ fn side_by_side(
 fn measured(
     lane: &mut StreamLane,
     order: &PassSettings<'_>,
-    show: &mut dyn FnMut(&str, &Glimpse),
+    show: ShowGlimpse<'_>,
 ) -> Result<StreamResult, BenchError> {
     let PassSettings {
         plan,

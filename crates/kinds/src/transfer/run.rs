@@ -17,13 +17,13 @@ use stats::Estimate;
 use units::{Bytes, Duration, Instant, format_counted};
 
 use super::hosts::{PeerStreams, step};
-use super::stage::ProgressReporter;
-use super::streams::{OpenedStreams, TransferStreams, clean_up_all, open_streams};
+use super::streams::{OpenedStreams, TransferStreams, open_streams};
 use crate::session::{self, MeasurementSession};
 use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
 use lab::hosts::Ranks;
+use lab::laboratory::Glimpse;
 use lab::test_file::{FILL_MAX, SIZE_DEFAULT};
 
 /// How streams share storage.
@@ -94,30 +94,33 @@ pub fn measure_transfer(
     let own = shape(request, &opened);
     let shape = match Ranks::on_all(request.bench.ranks.as_ref(), own) {
         Ok(shape) => shape,
-        Err(error) => return Err(opened.abandon(error)),
+        Err(error) => return Err(error.with_left(opened.streams.clean_up())),
     };
-    let session = TransferSession {
+    session::carry_out(TransferSession {
         request,
         interrupt,
-        progress: ProgressReporter::new(show, shape.series().len(), request.rule.budget),
-        series: Vec::new(),
-        spent: Duration::ZERO,
-    };
-    session::carry_out(StreamsSession {
-        session,
+        show,
+        series_done: 0,
         opened,
         shape,
+        series: Vec::new(),
+        spent: Duration::ZERO,
     })
 }
 
-/// A session on its streams.
-struct StreamsSession<'a> {
-    session: TransferSession<'a>,
+struct TransferSession<'a> {
+    request: &'a TransferRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    series_done: usize,
     opened: OpenedStreams,
     shape: TransferShape,
+    series: Vec<TransferSeries>,
+    /// Time of all passes so far.
+    spent: Duration,
 }
 
-impl MeasurementSession for StreamsSession<'_> {
+impl MeasurementSession for TransferSession<'_> {
     type Outcome = Run;
 
     fn now(&mut self) -> Instant {
@@ -125,7 +128,7 @@ impl MeasurementSession for StreamsSession<'_> {
     }
 
     fn plan(&self) -> RunPlan {
-        let request = self.session.request;
+        let request = self.request;
         let series = self.shape.series();
         let reads = series.iter().filter(|it| it.kind != TransferKind::Write);
         let writing = (!self.shape.writers.is_empty()).then_some(("write", None));
@@ -140,33 +143,36 @@ impl MeasurementSession for StreamsSession<'_> {
     }
 
     fn show(&mut self, stage: &Stage<'_>) {
-        self.session.progress.stage(stage);
+        (self.show)(stage);
     }
 
     fn measure(&mut self) -> Result<(), BenchError> {
-        self.session.run(&mut self.opened.streams, &mut self.shape)
+        self.run()
     }
 
     fn is_empty(&self) -> bool {
-        self.session.series.is_empty()
+        self.series.is_empty()
     }
 
-    fn leave(&mut self) -> Result<Vec<Warning>, BenchError> {
-        warnings_of(&mut self.opened, self.session.request, &self.shape)
+    fn warnings(&mut self) -> Vec<Warning> {
+        warnings_of(&self.opened, self.request, &self.shape)
     }
 
-    fn abandon(&mut self, error: BenchError) -> BenchError {
-        self.opened.abandon(error)
+    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+        let mut left = self.opened.streams.clean_up();
+        let ranks = self.request.bench.ranks.as_ref();
+        left.extend(Ranks::part_from(ranks, &left)?);
+        Ok(left)
     }
 
     fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
-        let setup = self.session.request.bench.resolved(self.shape.size);
+        let setup = self.request.bench.resolved(self.shape.size);
         (setup, self.opened.description.clone())
     }
 
     fn complete(self, run: Run) -> Run {
-        let (streams, series) = (&self.opened.streams, self.session.series);
-        let request = self.session.request;
+        let (streams, series) = (&self.opened.streams, self.series);
+        let request = self.request;
         let rule = request.rule;
         let peers = streams.peers.as_ref();
         let transfer = Transfer {
@@ -192,15 +198,15 @@ impl MeasurementSession for StreamsSession<'_> {
 /// Which sizes and series the streams allow.
 fn shape(request: &TransferRequest, opened: &OpenedStreams) -> Result<TransferShape, BenchError> {
     let largest = request.blocks.iter().copied().max().unwrap_or(1);
-    let chosen = || SIZE_DEFAULT.min(Bytes(opened.room.0 / opened.files.max(1)));
+    let chosen = || SIZE_DEFAULT.min(Bytes(opened.facts.room.0 / opened.files.max(1)));
     let made = request.bench.size.unwrap_or_else(chosen);
     let is_file = opened.description.kind == TargetKind::File;
-    let wanted = match opened.existing {
+    let wanted = match opened.facts.existing {
         Some(existing) if opened.files == 0 && is_file => existing,
         Some(existing) => existing.min(made),
         None => made,
     };
-    let is_read_whole = opened.existing == Some(wanted) && opened.files == 0;
+    let is_read_whole = opened.facts.existing == Some(wanted) && opened.files == 0;
     let is_read_whole = is_read_whole && request.bench.size.is_none();
     let unit = match request.mode {
         // What exists is read to its end, as far as the way of reading allows.
@@ -218,13 +224,13 @@ fn shape(request: &TransferRequest, opened: &OpenedStreams) -> Result<TransferSh
         )));
     }
     let needed = size.0.saturating_mul(opened.files);
-    if needed > opened.room.0 {
+    if needed > opened.facts.room.0 {
         return Err(BenchError::Usage(format!(
             "{} with files of {size} take {}, and {} may be taken. Give a smaller --size, \
              or fewer streams",
             format_counted(opened.files, "stream"),
             Bytes(needed),
-            opened.room
+            opened.facts.room
         )));
     }
     Ok(TransferShape {
@@ -252,11 +258,11 @@ fn check_word(request: &TransferRequest, writes: bool) -> &'static str {
 }
 
 fn warnings_of(
-    opened: &mut OpenedStreams,
+    opened: &OpenedStreams,
     request: &TransferRequest,
     shape: &TransferShape,
-) -> Result<Vec<Warning>, BenchError> {
-    let streams = &mut opened.streams;
+) -> Vec<Warning> {
+    let streams = &opened.streams;
     let mut warnings = streams.warnings(&opened.cautions);
     let differences = opened.differences.iter();
     warnings.extend(differences.map(|text| Warning::info(WarningCode::Hosts, text)));
@@ -287,11 +293,8 @@ fn warnings_of(
             ),
         ));
     }
-    let mut left = clean_up_all(streams);
-    left.extend(Ranks::part_from(request.bench.ranks.as_ref(), &left)?);
     warnings.extend(streams.peers.as_ref().and_then(PeerStreams::words));
-    warnings.extend(left);
-    Ok(warnings)
+    warnings
 }
 
 fn findings_of(transfer: &Transfer) -> Vec<String> {
@@ -311,44 +314,31 @@ fn findings_of(transfer: &Transfer) -> Vec<String> {
     }]
 }
 
-struct TransferSession<'a> {
-    request: &'a TransferRequest,
-    interrupt: &'a Interrupt,
-    progress: ProgressReporter<'a>,
-    series: Vec<TransferSeries>,
-    /// Time of all passes so far.
-    spent: Duration,
-}
-
 impl TransferSession<'_> {
-    fn run(
-        &mut self,
-        streams: &mut TransferStreams,
-        shape: &mut TransferShape,
-    ) -> Result<(), BenchError> {
+    fn run(&mut self) -> Result<(), BenchError> {
         let (interrupt, check) = (self.interrupt, self.request.check);
         let lay_out = |streams: &mut TransferStreams, size| {
             step(streams, interrupt, |streams| {
                 Ok(streams.lay_out(size, check)?)
             })
         };
-        lay_out(streams, shape.size)?;
-        let size = self.size_in_budget(streams, shape)?;
-        if size < shape.size {
-            shape.size = size;
-            lay_out(streams, size)?;
+        lay_out(&mut self.opened.streams, self.shape.size)?;
+        let size = self.size_in_budget()?;
+        if size < self.shape.size {
+            self.shape.size = size;
+            lay_out(&mut self.opened.streams, size)?;
         }
-        let all = shape.series();
+        let all = self.shape.series();
         let mut series_left = all.len() as u64;
         for mut plan in all {
             if let Some(budget) = self.request.whole_budget() {
                 plan.rule.budget = budget.saturating_sub(self.spent) / series_left;
             }
             series_left -= 1;
-            self.one_series(streams, &plan)?;
-            self.progress.finish_series();
+            self.one_series(&plan)?;
+            self.series_done += 1;
             if plan.kind == TransferKind::Write {
-                step(streams, interrupt, |streams| {
+                step(&mut self.opened.streams, interrupt, |streams| {
                     Ok(streams.after_writing(check)?)
                 })?;
             }
@@ -357,17 +347,14 @@ impl TransferSession<'_> {
     }
 
     /// The size of files that are written and read in the budget, by how fast a part is written.
-    fn size_in_budget(
-        &mut self,
-        streams: &mut TransferStreams,
-        shape: &TransferShape,
-    ) -> Result<Bytes, BenchError> {
-        let request = self.request;
+    fn size_in_budget(&mut self) -> Result<Bytes, BenchError> {
+        let (request, shape) = (self.request, self.shape.clone());
         let may_shrink = request.bench.size.is_none();
         let is_bounded = may_shrink || request.whole_budget().is_some();
         let series = shape.series();
         let part = (PROBE / request.unit()).max(1) * request.unit();
-        if shape.writers.is_empty() || streams.is_model() || !is_bounded || part >= shape.size.0 {
+        let is_model = self.opened.streams.is_model();
+        if shape.writers.is_empty() || is_model || !is_bounded || part >= shape.size.0 {
             return Ok(shape.size);
         }
         let probe = SeriesPlan {
@@ -375,7 +362,7 @@ impl TransferSession<'_> {
             size: part,
             ..series[0].clone()
         };
-        let measure = || streams.pass(&probe, 0, FILL_MAX, self.interrupt, &mut self.progress);
+        let measure = || self.pass_now(&probe, 0, FILL_MAX);
         let (pass, _) = request.bench.cells.result(&probe.title, measure)?;
         self.spent += Duration::from_nanos(pass.elapsed_ns);
         let writers = shape.writers.len() as f64;
@@ -408,21 +395,43 @@ impl TransferSession<'_> {
     /// read later.
     fn pass(
         &mut self,
-        streams: &mut TransferStreams,
         plan: &SeriesPlan,
         number: u32,
         left: Duration,
     ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
-        let cells = &self.request.bench.cells;
+        let request = self.request;
+        let cells = &request.bench.cells;
         let of = format!("{}, pass {number}", plan.title);
-        let leaves = plan.kind == TransferKind::Write || streams.is_model();
-        let mut pass = || streams.pass(plan, number, left, self.interrupt, &mut self.progress);
+        let leaves = plan.kind == TransferKind::Write || self.opened.streams.is_model();
         if leaves && !cells.is_replay_only() {
-            let measured = pass()?;
+            let measured = self.pass_now(plan, number, left)?;
             cells.keep(&of, &measured);
             return Ok(measured);
         }
-        cells.result(&of, pass)
+        cells.result(&of, || self.pass_now(plan, number, left))
+    }
+
+    fn pass_now(
+        &mut self,
+        plan: &SeriesPlan,
+        number: u32,
+        left: Duration,
+    ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+        let series_all = self.shape.series().len();
+        let series_left = (series_all - self.series_done) as u64;
+        let budget = self.request.rule.budget;
+        let mut show = |title: &str, glimpse: &Glimpse| {
+            (self.show)(&Stage {
+                title,
+                done: self.series_done as f64 / series_all as f64,
+                elapsed: glimpse.elapsed,
+                left: Some(budget * series_left),
+                glimpse: Some(glimpse),
+                ..Stage::default()
+            });
+        };
+        let streams = &mut self.opened.streams;
+        streams.pass(plan, number, left, self.interrupt, &mut show)
     }
 
     /// Whether another pass would not keep the time of the series, where all have a budget.
@@ -435,11 +444,7 @@ impl TransferSession<'_> {
     }
 
     /// Measure one series. Its passes are kept even when a later one fails.
-    fn one_series(
-        &mut self,
-        streams: &mut TransferStreams,
-        plan: &SeriesPlan,
-    ) -> Result<(), BenchError> {
+    fn one_series(&mut self, plan: &SeriesPlan) -> Result<(), BenchError> {
         let mut count = PassCount::new(plan.rule);
         let mut passes = Vec::new();
         let mut warnings = Vec::new();
@@ -453,7 +458,7 @@ impl TransferSession<'_> {
                 None if plan.kind == TransferKind::Write => FILL_MAX,
                 None => FILL_MAX.max(plan.rule.budget),
             };
-            let measured = self.pass(streams, plan, number, left);
+            let measured = self.pass(plan, number, left);
             match measured {
                 Ok((pass, new)) => {
                     self.spent += Duration::from_nanos(pass.elapsed_ns);

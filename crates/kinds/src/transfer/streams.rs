@@ -20,15 +20,12 @@ pub struct OpenedStreams {
     pub description: TargetDescription,
     /// What would mislead.
     pub cautions: Vec<Caution>,
-    /// The smallest of the targets that exist; absent when all files are ours.
-    pub existing: Option<Bytes>,
-    /// What files of ours may take together.
-    pub room: Bytes,
     /// Files of ours on the first target.
     pub files: u64,
     /// Number of streams, of all hosts.
     pub count: u32,
-    /// What a procedure must know of the first target.
+    /// What is known of the first target, with the smallest of all that exist, and with what files
+    /// of ours may take together.
     pub facts: CheckUpFacts,
     /// How hosts differ where that is no mistake, a sentence each.
     pub differences: Vec<String>,
@@ -59,17 +56,6 @@ pub struct TransferStreams {
     existing: Option<u64>,
     /// The other hosts, where there are several.
     pub(super) peers: Option<PeerStreams>,
-}
-
-impl OpenedStreams {
-    /// Remove what was made, because of `error`.
-    pub fn abandon(&mut self, error: BenchError) -> BenchError {
-        let lanes = &mut self.streams.lanes;
-        lanes
-            .iter_mut()
-            .rev()
-            .fold(error, |error, lane| lane.bench.abandon(error))
-    }
 }
 
 /// Open every stream. In directories this makes work directories and nothing else.
@@ -130,13 +116,10 @@ fn open_here(request: &TransferRequest) -> Result<OpenedStreams, BenchError> {
         &numbers[1..]
     };
     if let Err(error) = streams.add(request, others) {
-        let lanes = streams.lanes.iter_mut().rev();
-        return Err(lanes.fold(error, |error, lane| lane.bench.abandon(error)));
+        return Err(error.with_left(streams.clean_up()));
     }
     let count = streams.clients.max(streams.lanes.len() as u32 + late);
     Ok(OpenedStreams {
-        existing: streams.existing.map(Bytes),
-        room: Bytes(facts.room.0.min(streams.room)),
         files: match (makes_files, own) {
             (false, _) => 0,
             (true, false) => 1,
@@ -334,11 +317,10 @@ impl TransferStreams {
         }
         warnings
     }
-}
-
-/// Remove what was made; what could not be removed is a warning.
-pub fn clean_up_all(streams: &mut TransferStreams) -> Vec<Warning> {
-    // Those that read another's file go first.
-    let lanes = streams.lanes.iter_mut().rev();
-    lanes.filter_map(|lane| lane.bench.clean_up()).collect()
+    /// Remove what was made; what could not be removed, a warning each.
+    pub fn clean_up(&mut self) -> Vec<Warning> {
+        // Those that read another's file go first.
+        let lanes = self.lanes.iter_mut().rev();
+        lanes.filter_map(|lane| lane.bench.clean_up()).collect()
+    }
 }

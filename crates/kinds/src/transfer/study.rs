@@ -23,8 +23,7 @@ use crate::measure::settings::{SettingFault, Settings};
 use crate::measure::{Applies, Stop, TargetUse, Targets};
 use host::counters::{Counters, page_cache_share};
 use host::inspect::FetchAccount;
-use lab::bench::{BenchRequest, default_settings};
-use lab::cells::Cells;
+use lab::bench::BenchRequest;
 
 /// What studies know of it.
 pub const KIND: Kind = Kind {
@@ -206,18 +205,11 @@ impl TransferMeasurement {
 
     /// Passes over a model as `seekstone transfer` runs them, one of each kind.
     fn one_pass(&self, place: &ReplicateContext) -> TransferRequest {
+        let setup = Setup::new(KIND.name, place.seed);
         TransferRequest {
             bench: BenchRequest {
-                ranks: None,
-                target: place.target.clone(),
-                purpose: KIND.name.into(),
                 size: Some(self.size),
-                reserve: None,
-                overwrite: false,
-                confirmed: None,
-                storage: default_settings(place.seed),
-                setup: Setup::new(KIND.name, place.seed),
-                cells: Cells::default(),
+                ..BenchRequest::new(place.target.clone(), KIND.name, setup)
             },
             beside: None,
             mode: TransferMode::Simulated,

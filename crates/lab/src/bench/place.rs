@@ -381,12 +381,6 @@ impl Bench {
 
     /// Remove what was made, because of `error`, which then says what could not be removed.
     pub fn abandon(&mut self, error: BenchError) -> BenchError {
-        match self.clean_up() {
-            None => error,
-            Some(warning) => BenchError::LeftBehind {
-                error: Box::new(error),
-                left: warning.text(),
-            },
-        }
+        error.with_left(self.clean_up())
     }
 }

@@ -21,8 +21,8 @@ pub struct TargetClaim {
 /// All that a rank works on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostClaims {
-    /// What it means to do, as a number: the same on all ranks.
-    pub plan: u64,
+    /// What it means to do, the same on all ranks.
+    pub plan: String,
     pub places: Vec<TargetClaim>,
 }
 
@@ -40,15 +40,17 @@ impl TargetClaim {
 
 impl Ranks {
     /// All ranks mean to do the same, on files of their own or shared as was asked for, with space
-    /// for all; else none goes on. Returns how they differ where that is no mistake.
+    /// for all; else none goes on. Returns how they differ where that is no mistake. `unlike` says
+    /// what is wrong with a rank's plan that is not that of the named one.
     ///
     /// # Errors
     /// When it is not so, or a rank cannot do it.
     pub fn agree_on_claims(
         &self,
         own: Result<HostClaims, BenchError>,
+        unlike: impl Fn(&str, (&str, &str)) -> String,
     ) -> Result<Vec<String>, BenchError> {
-        self.agree(own, |all| judged(&all, self))
+        self.agree(own, |all| judged(&all, self, unlike))
     }
 
     /// All ranks reach their storage in one way, or none goes on.
@@ -71,17 +73,17 @@ impl Ranks {
     }
 }
 
-fn judged(all: &[HostClaims], ranks: &Ranks) -> Result<Vec<String>, BenchError> {
+fn judged(
+    all: &[HostClaims],
+    ranks: &Ranks,
+    unlike: impl Fn(&str, (&str, &str)) -> String,
+) -> Result<Vec<String>, BenchError> {
     let first = &all[0];
     let is_like_first =
         |it: &HostClaims| it.plan == first.plan && it.places.len() == first.places.len();
-    if let Some((rank, _)) = (0..).zip(all).find(|(_, it)| !is_like_first(it)) {
-        return Err(BenchError::Usage(format!(
-            "{}: its jobs come out otherwise than on {}. Give all hosts the same job file, and \
-             files of one size or none",
-            ranks.name(rank),
-            ranks.name(0)
-        )));
+    if let Some((rank, other)) = (0..).zip(all).find(|(_, it)| !is_like_first(it)) {
+        let why = unlike(&other.plan, (&first.plan, &ranks.name(0)));
+        return Err(BenchError::Usage(format!("{}: {why}", ranks.name(rank))));
     }
     let mut differences = Vec::new();
     for at in 0..first.places.len() {
@@ -95,8 +97,8 @@ fn judged(all: &[HostClaims], ranks: &Ranks) -> Result<Vec<String>, BenchError> 
             let needs: u64 = sharing.map(|it| it.needs).sum();
             if needs > place.space && place.needs > 0 {
                 return Err(BenchError::Usage(format!(
-                    "{}: the ranks that share {} make files of {} there, and {} may be taken. Ask \
-                     for less, or free some space",
+                    "{}: the ranks that share {} make files of up to {} there, and {} may be \
+                     taken. Ask for less, or free some space",
                     ranks.name(rank),
                     place.seen.path(),
                     Bytes(needs),
@@ -116,14 +118,18 @@ mod tests {
 
     use super::*;
 
-    fn claims(plan: u64, path: &str, needs: u64) -> HostClaims {
+    fn claims(plan: &str, path: &str, needs: u64) -> HostClaims {
+        claims_on(true, plan, path, needs)
+    }
+
+    fn claims_on(remote: bool, plan: &str, path: &str, needs: u64) -> HostClaims {
         let target = TargetDescription {
             kind: TargetKind::Directory,
-            remote: true,
+            remote,
             ..TargetDescription::simulated(path, path, None)
         };
         HostClaims {
-            plan,
+            plan: plan.into(),
             places: vec![TargetClaim::of(&target, needs, 100)],
         }
     }
@@ -135,28 +141,31 @@ mod tests {
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
         let ranks = Ranks::new(Box::new(fleet), false);
-        judged(all, &ranks).map_err(|error| error.to_string())
+        let unlike = |here: &str, (there, leader): (&str, &str)| {
+            format!("{here} is planned here, and {there} on {leader}")
+        };
+        judged(all, &ranks, unlike).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn ranks_with_other_jobs_are_named() {
-        let same = [claims(7, "/a", 50), claims(7, "/a", 50)];
+    fn ranks_with_another_plan_are_named() {
+        let same = [claims("as-is", "/a", 50), claims("as-is", "/a", 50)];
         assert_eq!(judge(&same), Ok(Vec::new()));
-        let error = judge(&[claims(7, "/a", 1), claims(8, "/a", 1)]).expect_err("another plan");
-        assert!(
-            error.starts_with("rank 1: its jobs come out otherwise than on rank 0"),
-            "{error}"
+        let other = [claims("as-is", "/a", 1), claims("as-is, cold", "/a", 1)];
+        assert_eq!(
+            judge(&other).expect_err("another plan"),
+            "rank 1: as-is, cold is planned here, and as-is on rank 0"
         );
     }
 
     #[test]
     fn files_of_all_ranks_must_fit_where_they_share_space() {
-        let error = judge(&[claims(7, "/a", 60), claims(7, "/a", 60)]).expect_err("120 of 100");
-        assert!(
-            error.starts_with(
-                "rank 0: the ranks that share /a make files of 120 B there, and 100 B may be taken"
-            ),
-            "{error}"
+        let apart = ["/a", "/b"].map(|path| claims_on(false, "", path, 60));
+        assert_eq!(judge(&apart), Ok(Vec::new()));
+        assert_eq!(
+            judge(&[claims("", "/a", 60), claims("", "/a", 60)]).expect_err("120 of 100"),
+            "rank 0: the ranks that share /a make files of up to 120 B there, and 100 B may be \
+             taken. Ask for less, or free some space"
         );
     }
 }

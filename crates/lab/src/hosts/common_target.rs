@@ -94,7 +94,7 @@ impl TargetReport {
     }
 
     /// Whether two hosts see one and the same file or device.
-    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+    fn is_same_as(&self, other: &Self) -> bool {
         let is_same_here = self.identity.is_some() && self.identity == other.identity;
         let is_same_there =
             self.is_remote && self.source == other.source && self.path == other.path;

@@ -6,13 +6,10 @@ use std::thread;
 use std::time::Duration as StdDuration;
 
 use fleet::{ClockLine, FleetError, FleetGroup};
-use results::environment::TargetKind;
-use results::{Access, TargetDescription};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Instant};
+use units::{Duration, Instant};
 
-use super::common_target::{CommonTarget, TargetReport};
 use super::ranks::Ranks;
 use super::wire::{Note, from_bytes, to_bytes};
 use crate::bench::BenchError;
@@ -28,46 +25,7 @@ const BEAT_EVERY: StdDuration = StdDuration::from_millis(500);
 /// How long a wait for rank 0 lasts before it is seen whether it is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// The directory in which a rank makes files, and what it means to do there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RankDirectory {
-    seen: TargetReport,
-    kind: TargetKind,
-    /// What its files take, bytes.
-    needs: u64,
-    /// What may be taken, bytes.
-    space: u64,
-    /// What it measures, in words: the same on all ranks.
-    plan: String,
-}
-
-impl RankDirectory {
-    /// A target in which files of so many bytes are made where so many may be, by that plan.
-    #[must_use]
-    pub fn of(target: &TargetDescription, (needs, space): (u64, u64), plan: String) -> Self {
-        Self {
-            seen: TargetReport::by_calls(target, Access::Buffered, space),
-            kind: target.kind,
-            needs,
-            space,
-            plan,
-        }
-    }
-}
-
 impl Ranks {
-    /// All ranks have a directory for their files, with one plan and space for all that share it;
-    /// else none goes on. Returns how they differ where that is no mistake.
-    ///
-    /// # Errors
-    /// When it is not so, or a rank could not open its own.
-    pub fn agree_on_place(
-        &self,
-        own: Result<RankDirectory, BenchError>,
-    ) -> Result<Vec<String>, BenchError> {
-        self.agree(own, |all| judged(&all, self))
-    }
-
     /// The same value on all ranks: that of rank 0.
     ///
     /// # Errors
@@ -198,45 +156,6 @@ fn await_call(group: &mut FleetGroup) -> Result<Option<Instant>, FleetError> {
     }
 }
 
-fn judged(all: &[RankDirectory], ranks: &Ranks) -> Result<Vec<String>, BenchError> {
-    for (rank, place) in (0..).zip(all) {
-        let name = ranks.name(rank);
-        if place.kind != TargetKind::Directory {
-            return Err(BenchError::Usage(format!(
-                "{name}: {} is no directory: on several hosts files are made, each rank's in a \
-                 directory of its own. Name a directory, or start one rank",
-                place.seen.path()
-            )));
-        }
-        if place.plan != all[0].plan {
-            return Err(BenchError::Usage(format!(
-                "{name}: {} can be measured there, and {} on {}. Name what all hosts can do \
-                 (--state)",
-                place.plan,
-                all[0].plan,
-                ranks.name(0)
-            )));
-        }
-    }
-    let seen: Vec<TargetReport> = all.iter().map(|it| it.seen.clone()).collect();
-    let common = CommonTarget::of(&seen, ranks)?;
-    for (rank, place) in (0..).zip(all) {
-        let sharing = all.iter().filter(|it| it.seen.is_same_as(&place.seen));
-        let needs: u64 = sharing.map(|it| it.needs).sum();
-        if needs > place.space {
-            return Err(BenchError::Usage(format!(
-                "{}: the ranks that share {} make files of up to {} there, and {} may be taken. \
-                 Ask for less, or free some space",
-                ranks.name(rank),
-                place.seen.path(),
-                Bytes(needs),
-                Bytes(place.space)
-            )));
-        }
-    }
-    Ok(common.differences)
-}
-
 #[cfg(test)]
 mod tests {
     use fleet::{HostClock, Latency, Servant, VirtualFleet};
@@ -277,55 +196,5 @@ mod tests {
             furthest(Some(3), |rank| received(rank).filter(|_| rank != 512)),
             None
         );
-    }
-
-    fn place(path: &str, needs: u64, space: u64) -> RankDirectory {
-        let target = TargetDescription {
-            kind: TargetKind::Directory,
-            remote: true,
-            ..TargetDescription::simulated(path, path, None)
-        };
-        RankDirectory::of(&target, (needs, space), "as-is".into())
-    }
-
-    fn judge(all: &[RankDirectory]) -> Result<Vec<String>, String> {
-        let latency = Latency {
-            least: Duration::ZERO,
-            more: Duration::ZERO,
-        };
-        let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
-        let ranks = Ranks::new(Box::new(fleet), false);
-        judged(all, &ranks).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn ranks_that_share_a_directory_share_its_space() {
-        let apart = [place("/a", 60, 100), place("/b", 60, 100)];
-        assert_eq!(judge(&apart), Ok(Vec::new()));
-        let shared = [place("/a", 60, 100), place("/a", 60, 100)];
-        assert_eq!(
-            judge(&shared).expect_err("120 of 100 bytes"),
-            "rank 0: the ranks that share /a make files of up to 120 B there, and 100 B may be \
-             taken. Ask for less, or free some space"
-        );
-    }
-
-    #[test]
-    fn what_one_host_cannot_do_is_named_with_it() {
-        let other = RankDirectory {
-            plan: "as-is, cold".into(),
-            ..place("/b", 1, 100)
-        };
-        let error = judge(&[place("/a", 1, 100), other]).expect_err("another plan");
-        assert!(
-            error.starts_with("rank 1: as-is, cold can be measured there, and as-is on rank 0"),
-            "{error}"
-        );
-        let file = RankDirectory {
-            kind: TargetKind::File,
-            ..place("/a", 1, 100)
-        };
-        let error = judge(&[file]).expect_err("a file");
-        assert!(error.starts_with("rank 0: /a is no directory"), "{error}");
     }
 }

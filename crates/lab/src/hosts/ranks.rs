@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::common_target::boot_of_this_machine;
+use super::rounds::opened_on_all;
 use super::wire::{from_bytes, to_bytes};
 use crate::bench::BenchError;
 
@@ -300,14 +301,9 @@ impl Ranks {
     /// # Errors
     /// Those of [`Ranks::agree`].
     pub fn if_all_can<T>(&self, own: Result<T, BenchError>) -> Result<T, BenchError> {
-        let (answer, own) = match own {
-            Ok(own) => (Ok(()), Some(own)),
-            Err(error) => (Err(error), None),
-        };
-        match (self.agree(answer, |_| Ok(())), own) {
-            (Ok(()), Some(own)) => Ok(own),
-            (agreed, _) => Err(agreed.err().unwrap_or(BenchError::Served)),
-        }
+        let agree = |answer| self.agree(answer, |_| Ok(()));
+        let (own, ()) = opened_on_all(own, |_| Ok(()), agree, |_, error| error)?;
+        Ok(own)
     }
 
     fn judged<T: DeserializeOwned, U>(

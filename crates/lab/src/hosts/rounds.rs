@@ -201,3 +201,25 @@ impl Ranks {
         }
     }
 }
+
+/// Go on with what was opened here if all ranks can, or `abandon` it: they `agree` on what each
+/// says of its own.
+///
+/// # Errors
+/// When one rank could open nothing, or they do not agree.
+pub fn opened_on_all<O, T, U>(
+    opened: Result<O, BenchError>,
+    say: impl FnOnce(&O) -> Result<T, BenchError>,
+    agree: impl FnOnce(Result<T, BenchError>) -> Result<U, BenchError>,
+    abandon: impl FnOnce(O, BenchError) -> BenchError,
+) -> Result<(O, U), BenchError> {
+    let (said, opened) = match opened {
+        Ok(opened) => (say(&opened), Some(opened)),
+        Err(error) => (Err(error), None),
+    };
+    match (agree(said), opened) {
+        (Ok(agreed), Some(opened)) => Ok((opened, agreed)),
+        (Err(error), Some(opened)) => Err(abandon(opened, error)),
+        (agreed, None) => Err(agreed.err().unwrap_or(BenchError::Served)),
+    }
+}

@@ -111,15 +111,11 @@ fn io_of(table: &mut KeyedTable<'_, '_>) -> Option<Bytes> {
     const WANTED: &str = "a size up to 64 MiB, such as \"8 KiB\"";
     let size = |text: &str| {
         let size = text.parse().ok();
-        size.filter(|it| (Bytes(1)..=IO_MAX).contains(it))
+        let size = size.filter(|it| (Bytes(1)..=IO_MAX).contains(it));
+        size.ok_or_else(|| format!("{text:?} is not {WANTED}"))
     };
-    let why_wrong = |text: &str| match size(text) {
-        Some(_) => None,
-        None => Some(format!("{text:?} is not {WANTED}")),
-    };
-    let text = table.notation("io", WANTED, why_wrong);
-    let text = table.require("io", text, WANTED)?;
-    size(&text)
+    let size = table.notation("io", WANTED, size);
+    table.require("io", size, WANTED)
 }
 
 fn word<T: Copy>(
@@ -127,15 +123,13 @@ fn word<T: Copy>(
     key: &'static str,
     words: &[(&str, T)],
 ) -> Option<T> {
-    let of = |text: &str| words.iter().find(|it| it.0 == text).map(|it| it.1);
     let known: Vec<&str> = words.iter().map(|it| it.0).collect();
     let wanted = format!("one of {}", known.join(", "));
-    let why_wrong = |text: &str| match of(text) {
-        Some(_) => None,
-        None => Some(format!("{text:?} is not {wanted}")),
-    };
-    let text = table.notation(key, &wanted, why_wrong)?;
-    of(&text)
+    table.notation(key, &wanted, |text| {
+        let found = words.iter().find(|it| it.0 == text);
+        let found = found.map(|it| it.1);
+        found.ok_or_else(|| format!("{text:?} is not {wanted}"))
+    })
 }
 
 fn number(
@@ -143,19 +137,16 @@ fn number(
     key: &'static str,
     wanted: &'static str,
 ) -> Option<PerMachine> {
-    let why_wrong = |text: &str| match PerMachine::parse(text) {
-        Some(_) => None,
-        None => Some(format!("{text:?} is not {wanted}")),
-    };
-    let text = table.notation(key, wanted, why_wrong)?;
-    PerMachine::parse(&text)
+    table.notation(key, wanted, |text| {
+        PerMachine::parse(text).ok_or_else(|| format!("{text:?} is not {wanted}"))
+    })
 }
 
 fn read_limit(mut table: KeyedTable<'_, '_>) -> Option<ProfileLimit> {
     const LIMIT: &str = "a goal, such as \"p99 <= 10ms\"";
     const SOURCE: &str = "where the limit is published";
-    let why_wrong = |text: &str| text.parse::<Requirement>().err();
-    let limit = table.notation("limit", LIMIT, why_wrong);
+    let goal = |text: &str| text.parse::<Requirement>().map(|_| text.to_owned());
+    let limit = table.notation("limit", LIMIT, goal);
     let limit = table.require("limit", limit, LIMIT);
     let source = table.text("source", SOURCE);
     let source = table.require("source", source, SOURCE);

@@ -1,17 +1,17 @@
 //! `curve` over several targets, or with a file of workloads.
 
-use kinds::fio_jobs::{CurveOfTargets, FioRequest, LoadShares, WorkloadText, curve_of_targets};
+use kinds::fio_jobs::{CurveOfTargets, FioRequest, LoadShares, TargetWorkload, curve_of_targets};
 use lab::bench::BenchRequest;
 use lab::simulated::keep_texts;
 use procedure::CurveOptions;
 use results::Setup;
-use units::{Duration, format_counted};
+use units::{Duration, Rate, format_counted};
 
 use crate::args::CurveArgs;
 use crate::commands::drive::Ready;
 use crate::commands::trial::title;
 use crate::commands::trial_targets::{
-    jobs, measured, of_options, refuse, request, require_there, targets, workloads_of,
+    jobs, measured, of_options, refuse, require_there, targets, workloads_of,
 };
 use crate::exit::UsageError;
 
@@ -19,7 +19,7 @@ use crate::exit::UsageError;
 const ENDLESS: Duration = Duration::from_secs(86_400);
 /// What a workload of the options is given as its rate: only the proportion counts, and every whole
 /// percentage of it is a whole number.
-const ANY_RATE: &str = "100/s";
+const ANY_RATE: Rate = Rate(100.0);
 
 /// Measure the load curve of several targets or workloads at once.
 ///
@@ -27,7 +27,7 @@ const ANY_RATE: &str = "100/s";
 /// When options do not go together, or the file of workloads has a mistake.
 pub fn ready(
     args: &CurveArgs,
-    bench: BenchRequest,
+    mut bench: BenchRequest,
     options: CurveOptions,
 ) -> anyhow::Result<Ready<'_>> {
     refuse(&[
@@ -37,9 +37,9 @@ pub fn ready(
         (!args.common.goals.is_empty(), "--goal"),
     ])?;
     require_there(&args.target, &args.others)?;
-    let mut setup = bench.setup.clone();
-    args.others.iter().for_each(|it| keep_texts(it, &mut setup));
-    let workloads = workloads(args, &mut setup)?;
+    let setup = &mut bench.setup;
+    args.others.iter().for_each(|it| keep_texts(it, setup));
+    let workloads = workloads(args, setup)?;
     let targets = targets(&args.target, &args.others, args.workload.size)?;
     let jobs = jobs(&workloads, &targets, ENDLESS)?;
     let shares = match (args.open, &args.workload_file) {
@@ -60,8 +60,10 @@ pub fn ready(
         title,
     };
     let request = FioRequest {
-        storage: bench.storage,
-        ..request(&args.reach, jobs, setup)
+        bench,
+        jobs,
+        keeps_files: false,
+        shape: None,
     };
     Ok(measured(
         &args.common,
@@ -85,24 +87,24 @@ fn fitted(
 }
 
 /// The workloads of the file, or the one of the options.
-fn workloads(args: &CurveArgs, setup: &mut Setup) -> Result<Vec<WorkloadText>, UsageError> {
+fn workloads(args: &CurveArgs, setup: &mut Setup) -> anyhow::Result<Vec<TargetWorkload>> {
     let Some(path) = &args.workload_file else {
         let mut own = of_options(&args.workload)?;
-        own.rate = args.open.then(|| ANY_RATE.to_owned());
+        own.rate = args.open.then_some(ANY_RATE);
         return Ok(vec![own]);
     };
     let read = workloads_of(path, setup)?;
     for (number, workload) in (1..).zip(&read) {
         if let Some(why) = unfit(workload, args.open) {
             let name = workload.name.clone().unwrap_or_else(|| format!("{number}"));
-            return Err(UsageError(format!("workload {name:?}: {why}")));
+            return Err(UsageError(format!("workload {name:?}: {why}")).into());
         }
     }
     Ok(read)
 }
 
 /// Why a workload has no curve.
-fn unfit(workload: &WorkloadText, is_open: bool) -> Option<&'static str> {
+fn unfit(workload: &TargetWorkload, is_open: bool) -> Option<&'static str> {
     let has_rate = workload.rate.is_some();
     if workload.has_own_course() {
         return Some(
@@ -125,7 +127,7 @@ fn unfit(workload: &WorkloadText, is_open: bool) -> Option<&'static str> {
         true if workload.think.is_some() => {
             Some("think: arrivals of --open wait for nobody. Leave it out")
         }
-        true if workload.shape.as_deref() == Some("constant") => {
+        true if workload.is_constant == Some(true) => {
             Some("shape: arrivals of --open are random. Leave it out")
         }
         _ => None,

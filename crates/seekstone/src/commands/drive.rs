@@ -56,19 +56,26 @@ impl<'a> Ready<'a> {
         bench: &BenchRequest,
         measure: impl FnOnce(&Interrupt, Show<'_>) -> Result<Run, E> + 'a,
     ) -> Self {
+        Self::on(common, bench, move |looking| looking.watch(measure))
+    }
+
+    /// The same, shown in a way of its own.
+    pub fn on(
+        common: &'a Common,
+        bench: &BenchRequest,
+        measure: impl FnOnce(&Onlooking<'_>) -> anyhow::Result<(Run, Delivery<'a>)> + 'a,
+    ) -> Self {
         Self {
             common,
             goals: common.goals.clone(),
             places: directory_of(&bench.target).into_iter().collect(),
             setup: bench.setup.clone(),
             cells: Some(bench.cells.clone()),
-            measure: Box::new(move |looking| looking.watch(measure)),
+            measure: Box::new(measure),
         }
     }
-}
 
-impl<'a> Ready<'a> {
-    /// The same of a request, which has that target.
+    /// A measurement of a request, which has that target.
     pub fn of<R: 'a>(
         common: &'a Common,
         request: R,

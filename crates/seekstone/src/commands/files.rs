@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use drivers::CacheDrop;
 use kinds::files::{FileWork, FilesRequest, LustreStripes, MemoryDisk, measure_files, memory_disk};
-use lab::bench::{directory_of, inspected};
-use lab::cells::Cells;
+use lab::bench::{BenchRequest, inspected};
 use lab::simulated::keep_texts;
 use procedure::{OnError, RoundsRule};
 use results::{FileState, FileTransfers, MetadataTree, Setup};
@@ -61,17 +60,10 @@ impl MeasuringCommand for FilesArgs {
             inspected(&args.target)?;
         }
         let request = request(args, setup)?;
-        let places = [directory_of(&args.target), memory_place(&request)];
-        Ok(Ready {
-            common: &args.common,
-            goals: args.common.goals.clone(),
-            places: places.into_iter().flatten().collect(),
-            setup: request.setup.clone(),
-            cells: Some(request.cells.clone()),
-            measure: Box::new(move |looking| {
-                looking.watch(|interrupt, show| measure_files(&request, interrupt, show))
-            }),
-        })
+        let memory = memory_place(&request);
+        let mut ready = Ready::of(&args.common, request, |it| &it.bench, measure_files);
+        ready.places.extend(memory);
+        Ok(ready)
     }
 }
 
@@ -144,12 +136,15 @@ fn request(args: &FilesArgs, mut setup: Setup) -> anyhow::Result<FilesRequest> {
     keep_texts(&args.target, &mut setup);
     let memory = args.memory.clone();
     let is_without = memory.as_deref() == Some(Path::new(NO_MEMORY));
-    Ok(FilesRequest {
-        target: args.target.clone(),
-        purpose: "file tests".into(),
-        seed: seeded(args.common.seed, &mut setup),
-        setup,
+    seeded(args.common.seed, &mut setup);
+    let mut bench = BenchRequest {
         reserve: args.reserve,
+        ranks: args.common.ranks.clone(),
+        ..BenchRequest::new(args.target.clone(), "file tests", setup)
+    };
+    bench.storage.processors = args.cpus.clone().map_or_else(Vec::new, |it| it.0);
+    Ok(FilesRequest {
+        bench,
         work,
         phases: args
             .hpc
@@ -157,7 +152,6 @@ fn request(args: &FilesArgs, mut setup: Setup) -> anyhow::Result<FilesRequest> {
             .map_or_else(Vec::new, |it| it.phases.clone()),
         states,
         clients: args.clients(),
-        processors: args.cpus.clone().map_or_else(Vec::new, |it| it.0),
         stonewall: args.stonewall,
         stripes: (args.stripe_count.is_some() || args.stripe_size.is_some()).then_some(
             LustreStripes {
@@ -184,8 +178,6 @@ fn request(args: &FilesArgs, mut setup: Setup) -> anyhow::Result<FilesRequest> {
         },
         memory: memory_beside(args, target),
         memory_directory: memory.filter(|_| !is_without),
-        cells: Cells::default(),
-        ranks: args.common.ranks.clone(),
     })
 }
 

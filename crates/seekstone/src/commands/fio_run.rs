@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use drivers::Caching;
 use engine::{PriorityRecord, RowRecord, WINDOW};
 use fio::output::{
     DiskUse, Document, Idleness, JobReport, PriorityTimes, TerseVersion, Transfers, Usage,
@@ -16,13 +17,12 @@ use kinds::fio_jobs::{
     FioRequest, FioRun, HostTimes, JobTimes, Reporting, StatusReports, as_fio_date, phase_names,
     run_jobs,
 };
-use lab::cells::Cells;
 use lab::hosts::Ranks;
 use procedure::OnError;
 use results::{Measurement, Run, Setup, Severity, WarningCode};
 use serde_json::{Value, json};
 use stats::Histogram;
-use units::{Duration, TimeSpan};
+use units::{Duration, TargetName, TimeSpan};
 use workload::{IoPriority, OpKind};
 
 use crate::args::{EtaChoice, FioArgs, FormatChoice};
@@ -33,7 +33,7 @@ use crate::commands::fio_hosts::{check_hosts, client_reports};
 use crate::commands::fio_idleness::IdlenessWatch;
 use crate::commands::fio_logs::LogFiles;
 use crate::commands::offers::check_fio;
-use crate::commands::setup::reached;
+use crate::commands::setup::bench_request;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Filling, Output};
 use crate::progress::Progress;
@@ -74,7 +74,7 @@ pub fn ready_for(
     args: &FioArgs,
     files: Vec<JobFile>,
     jobs: Vec<Job>,
-    mut setup: Setup,
+    setup: Setup,
 ) -> anyhow::Result<Ready<'_>> {
     if jobs.is_empty() {
         return Err(no_job(&args.files).into());
@@ -87,33 +87,32 @@ pub fn ready_for(
         let text = "--verify-state records what verified jobs write, and no job has verify=";
         return Err(UsageError(text.into()).into());
     }
-    let mut storage = reached(&args.reach, &args.common, &mut setup)?;
-    storage.verify_state.clone_from(&args.verify_state);
+    // Jobs name what is measured.
+    let mut bench = bench_request(
+        &TargetName::from("."),
+        "fio",
+        None,
+        Caching::Direct,
+        &args.reach,
+        (&args.common, setup),
+    )?;
+    bench.storage.verify_state.clone_from(&args.verify_state);
     if jobs.iter().all(|job| job.outlives_errors) {
-        storage.on_error = OnError::Count;
+        bench.storage.on_error = OnError::Count;
     }
     let directories = jobs.iter().flat_map(|job| &job.files.directories);
     let places = directories.map(PathBuf::from).collect();
-    let cells = Cells::default();
     let request = FioRequest {
+        bench: bench.clone(),
         jobs,
-        storage,
-        overwrite: args.reach.overwrite,
         keeps_files: args.keep_files,
-        confirmed: args.reach.confirm.clone(),
-        reserve: args.reach.reserve,
-        setup: setup.clone(),
         shape: None,
-        cells: cells.clone(),
-        ranks: args.common.ranks.clone(),
     };
     Ok(Ready {
-        common: &args.common,
-        goals: args.common.goals.clone(),
         places,
-        setup,
-        cells: Some(cells),
-        measure: Box::new(move |looking| measure(args, files, &request, looking)),
+        ..Ready::on(&args.common, &bench, move |looking| {
+            measure(args, files, &request, looking)
+        })
     })
 }
 

@@ -4,22 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use drivers::read_regular_file;
 use hpc::{Io500Config, io500_result, io500_summary};
 use kinds::files::{Io500Outcome, Io500Request, measure_io500};
-use lab::bench::{BenchError, directory_of};
+use lab::bench::{BenchError, BenchRequest};
 use results::{Run, Setup};
-use units::TargetName;
+use units::{Bytes, TargetName};
 
 use crate::args::{Io500Args, RankSharing};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::seeded;
+use crate::commands::setup::{recorded_text, seeded};
 use crate::exit::UsageError;
 use crate::output;
 
-/// A configuration has no more bytes.
-const CONFIG_BYTES_MAX: u64 = 1 << 20;
+/// How large a configuration is at most, and what it is called.
+const CONFIG: (Bytes, &str) = (Bytes::from_mib(1), "a configuration of IO500");
 
 impl MeasuringCommand for Io500Args {
     fn outline(&self) -> CommandOutline<'_> {
@@ -29,29 +28,27 @@ impl MeasuringCommand for Io500Args {
     }
 
     fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
-        let text = config_text(&self.config, &mut setup)?;
+        let text = recorded_text(&self.config, CONFIG, &mut setup)?;
         let config = Io500Config::read(&text)
             .map_err(|why| UsageError(format!("{}: {why}", self.config.display())))?;
         let results_directory = config.results.clone();
         let clients = self.clients.unwrap_or_else(|| self.common.rank_count());
         setup.resolve("clients", [clients.to_string()]);
-        let seed = seeded(self.common.seed, &mut setup);
-        let request = Io500Request {
-            target: TargetName::from(config.data.as_str()),
-            seed,
-            setup,
+        seeded(self.common.seed, &mut setup);
+        let bench = BenchRequest {
             reserve: self.reserve,
-            clients,
             ranks: self.common.ranks.clone(),
+            ..BenchRequest::new(TargetName::from(config.data.as_str()), "IO500", setup)
+        };
+        let request = Io500Request {
+            bench: bench.clone(),
+            clients,
             config,
         };
         Ok(Ready {
-            common: &self.common,
-            goals: self.common.goals.clone(),
-            places: directory_of(&request.target).into_iter().collect(),
-            setup: request.setup.clone(),
+            // Nothing of it is kept against a kill.
             cells: None,
-            measure: Box::new(move |looking| {
+            ..Ready::on(&self.common, &bench, move |looking| {
                 let mut found = None;
                 let (run, mut delivery) = looking.watch(|interrupt, show| {
                     let outcome = measure_io500(&request, interrupt, show)?;
@@ -81,24 +78,9 @@ impl MeasuringCommand for Io500Args {
                     Ok(())
                 });
                 Ok((run, delivery))
-            }),
+            })
         })
     }
-}
-
-/// The configuration: as it was recorded, where a run is repeated.
-fn config_text(path: &Path, setup: &mut Setup) -> anyhow::Result<String> {
-    let name = path.to_string_lossy();
-    if let Some(recorded) = setup.text_of(&name) {
-        return Ok(recorded.to_owned());
-    }
-    // not fuzzed: the user's own configuration, read line by line with no more memory than it has
-    let bytes = read_regular_file(path, CONFIG_BYTES_MAX)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let text = String::from_utf8(bytes);
-    let text = text.map_err(|_| UsageError(format!("{} is not text", path.display())))?;
-    setup.keep_text(&name, &text);
-    Ok(text)
 }
 
 /// Write result files into a directory below `results`, named after when the run began.

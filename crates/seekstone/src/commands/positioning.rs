@@ -1,7 +1,7 @@
 //! `seekstone positioning`: times to the first record of files that are opened in random order.
 
 use kinds::positioning::{PositioningRequest, Published, measure_positioning};
-use lab::cells::Cells;
+use lab::bench::BenchRequest;
 use lab::simulated::keep_texts;
 use results::Setup;
 
@@ -29,7 +29,7 @@ impl MeasuringCommand for PositioningArgs {
         seeded(self.common.seed, &mut setup);
         keep_texts(&self.target, &mut setup);
         let request = PositioningRequest {
-            target: self.target.clone(),
+            bench: BenchRequest::new(self.target.clone(), "positioning", setup),
             files: self.files,
             record: self.record,
             rounds: self.rounds,
@@ -39,18 +39,12 @@ impl MeasuringCommand for PositioningArgs {
                 true => Published::Dlt2000,
                 false => Published::Nothing,
             },
-            setup,
-            cells: Cells::default(),
         };
-        Ok(Ready {
-            common: &self.common,
-            goals: self.common.goals.clone(),
-            places: Vec::new(),
-            setup: request.setup.clone(),
-            cells: Some(request.cells.clone()),
-            measure: Box::new(move |looking| {
-                looking.watch(|interrupt, show| measure_positioning(&request, interrupt, show))
-            }),
-        })
+        Ok(Ready::of(
+            &self.common,
+            request,
+            |it| &it.bench,
+            measure_positioning,
+        ))
     }
 }

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use drivers::{Caching, ReadFileError, read_regular_file};
+use drivers::Caching;
 use kinds::rab::{RabRequest, measure_rab};
-use lab::bench::directory_of;
 use lab::budget::TimeSetting;
 use procedure::RabOptions;
 use results::{Run, Setup};
+use units::Bytes;
 use workload::WorkloadDefinition;
 
 use crate::args::parse::same_percentile;
@@ -16,13 +15,13 @@ use crate::args::{RAB_BUDGET, RabArgs};
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::bench_request;
+use crate::commands::setup::{bench_request, recorded_text};
 use crate::exit::{Exit, UsageError};
 use crate::onlooker::Onlooker;
 use crate::output;
 
-/// A file that defines a workload is not larger than this.
-const DEFINITION_MAX: u64 = 1 << 20;
+/// How large a file that defines a workload is at most, and what it is called.
+const DEFINITION: (Bytes, &str) = (Bytes::from_mib(1), "a workload file");
 
 /// Print the definition of a workload.
 ///
@@ -94,14 +93,10 @@ impl MeasuringCommand for RabArgs {
             duration: self.duration,
             mode: self.mode,
         };
-        Ok(Ready {
-            common: &self.common,
-            goals: self.common.goals.clone(),
-            places: directory_of(&self.target).into_iter().collect(),
-            setup: request.bench.setup.clone(),
-            cells: Some(request.bench.cells.clone()),
-            measure: Box::new(move |looking| on_screen(self, &request, looking)),
-        })
+        let bench = request.bench.clone();
+        Ok(Ready::on(&self.common, &bench, move |looking| {
+            on_screen(self, &request, looking)
+        }))
     }
 }
 
@@ -183,35 +178,14 @@ fn number_of(definition: &WorkloadDefinition) -> Option<u32> {
 }
 
 /// The text that defines a workload: as recorded, as built in, or in a file.
-fn workload_text(name: &str, setup: &Setup) -> anyhow::Result<String> {
-    if let Some(text) = setup
-        .text_of(name)
-        .or_else(|| WorkloadDefinition::built_in_text(name))
-    {
-        return Ok(text.to_owned());
-    }
-    let path = Path::new(name);
+fn workload_text(name: &str, setup: &mut Setup) -> anyhow::Result<String> {
+    let (path, is_recorded) = (Path::new(name), setup.text_of(name).is_some());
     let looks_like_a_file = name.contains(['/', '.']) || path.exists();
-    if !looks_like_a_file {
-        return Err(unknown(name).into());
+    match WorkloadDefinition::built_in_text(name) {
+        Some(text) if !is_recorded => Ok(text.to_owned()),
+        None if !is_recorded && !looks_like_a_file => Err(unknown(name).into()),
+        _ => recorded_text(path, DEFINITION, setup),
     }
-    // fuzzed: workload
-    let bytes = match read_regular_file(path, DEFINITION_MAX) {
-        Err(ReadFileError::NotRegular) => {
-            let text = format!("{name} is not a workload file");
-            return Err(UsageError(text).into());
-        }
-        Err(ReadFileError::TooLarge { .. }) => {
-            let text = format!("{name} is larger than 1 MiB: not a workload file");
-            return Err(UsageError(text).into());
-        }
-        read => read.with_context(|| format!("cannot read {name}"))?,
-    };
-    let text = String::from_utf8(bytes);
-    text.map_err(|_| {
-        let text = format!("{name} is not text: not a workload file");
-        UsageError(text).into()
-    })
 }
 
 fn parsed(name: &str, text: &str) -> Result<WorkloadDefinition, UsageError> {
@@ -222,7 +196,7 @@ fn text_of(name: &str) -> anyhow::Result<String> {
     if let Some(text) = WorkloadDefinition::built_in_text(name) {
         return Ok(text.to_owned());
     }
-    let text = workload_text(name, &Setup::new("rab", 0))?;
+    let text = workload_text(name, &mut Setup::new("rab", 0))?;
     Ok(parsed(name, &text)?.to_toml())
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::{Archive, ArchiveError};
-use drivers::Caching;
+use drivers::{Caching, ReadFileError, read_regular_file};
 use host::process::quoted;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
@@ -51,10 +51,7 @@ pub fn bench_request(
 }
 
 /// How storage is reached, as asked for.
-///
-/// # Errors
-/// When processors are named that there are not.
-pub fn reached(
+fn reached(
     reach: &Reach,
     common: &Common,
     setup: &mut Setup,
@@ -89,6 +86,35 @@ fn bound_to(engine: &EngineArgs) -> Result<Vec<usize>, UsageError> {
         }
         None => Ok(asked.clone()),
     }
+}
+
+/// The text of a file of the user's, of which the run keeps a copy: as it was recorded, where a run
+/// is repeated. `what` says what such a file is, as in "a workload file".
+///
+/// # Errors
+/// When it cannot be read, has more than `most` bytes, or is no text.
+pub fn recorded_text(
+    path: &Path,
+    (most, what): (Bytes, &str),
+    setup: &mut Setup,
+) -> anyhow::Result<String> {
+    let name = path.to_string_lossy();
+    if let Some(recorded) = setup.text_of(&name) {
+        return Ok(recorded.to_owned());
+    }
+    let refuse = |why: String| UsageError(format!("{name} is {why}"));
+    // fuzzed: workload, workload_file, profiles
+    let bytes = match read_regular_file(path, most.0) {
+        Err(ReadFileError::NotRegular) => return Err(refuse(format!("not {what}")).into()),
+        Err(ReadFileError::TooLarge { .. }) => {
+            return Err(refuse(format!("larger than {most}: not {what}")).into());
+        }
+        read => read.with_context(|| format!("cannot read {name}"))?,
+    };
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| refuse(format!("not text: not {what}")))?;
+    setup.keep_text(&name, &text);
+    Ok(text)
 }
 
 /// Where the archive is: as asked for, or in the user's data directory.

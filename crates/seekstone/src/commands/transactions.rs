@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
-use drivers::{ReadFileError, read_regular_file};
 use kinds::stage::Show;
 use kinds::transactions::{
     Ramp, STANDARD_FILE, StandardTest, TransactionsRequest, UserLoad, UsersQuestion,
@@ -15,21 +13,21 @@ use lab::simulated::cpu_unit;
 use procedure::{Preparation, SearchOptions};
 use results::{Run, Setup};
 use stats::Goal;
-use units::Duration;
+use units::{Bytes, Duration};
 use workload::{CPU_UNIT_NS, Records, USERS_MAX, UserProfile, check_profiles, parse_profiles};
 
 use crate::args::TransactionsArgs;
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::bench_request;
+use crate::commands::setup::{bench_request, recorded_text};
 use crate::commands::trial::{caching, warm_up_ends};
 use crate::exit::UsageError;
 use crate::output;
 
 /// Shares are drawn as whole parts of this.
 const MIX_PARTS: f64 = 10_000.0;
-/// A file of profiles is not larger than this.
-const PROFILES_BYTES_MAX: u64 = 64 << 10;
+/// How large a file of profiles is at most, and what it is called.
+const PROFILES: (Bytes, &str) = (Bytes::from_kib(64), "a file of user profiles");
 /// Time for everything, and for each row of a standard test.
 const BUDGET: Duration = Duration::from_secs(300);
 const STANDARD_BUDGET: Duration = Duration::from_secs(3600);
@@ -247,26 +245,7 @@ fn profiles(
 }
 
 fn from_file(path: &Path, unit: Duration, setup: &mut Setup) -> anyhow::Result<Vec<UserProfile>> {
-    let name = path.display().to_string();
-    let text = match setup.text_of(&name) {
-        Some(text) => text.to_owned(),
-        None => profiles_text(path, &name)?,
-    };
-    let profiles = parse_profiles(&text, &name, unit);
-    let profiles = profiles.map_err(|error| UsageError(error.to_string()))?;
-    setup.keep_text(&name, &text);
-    Ok(profiles)
-}
-
-fn profiles_text(path: &Path, name: &str) -> anyhow::Result<String> {
-    // fuzzed: profiles
-    let bytes = match read_regular_file(path, PROFILES_BYTES_MAX) {
-        Err(ReadFileError::NotRegular | ReadFileError::TooLarge { .. }) => {
-            let text = format!("{name} is not a file of user profiles (at most 64 KiB)");
-            return Err(UsageError(text).into());
-        }
-        read => read.with_context(|| format!("cannot read {name}"))?,
-    };
-    let text = String::from_utf8(bytes);
-    text.map_err(|_| UsageError(format!("{name} is not text: not a file of user profiles")).into())
+    let text = recorded_text(path, PROFILES, setup)?;
+    let profiles = parse_profiles(&text, &path.to_string_lossy(), unit);
+    Ok(profiles.map_err(|error| UsageError(error.to_string()))?)
 }

@@ -67,27 +67,25 @@ impl MeasuringCommand for TrialArgs {
         let args = self;
         setup.resolve("clients", [args.clients().to_string()]);
         depth_is_reached(args)?;
-        if !args.others.is_empty() || args.workload_file.is_some() {
-            return trial_targets::ready(args, setup);
-        }
-        let caching = caching(args.workload.buffered);
         let mut bench = bench_request(
             &args.target,
             "trial",
             args.workload.size,
-            caching,
+            caching(args.workload.buffered),
             &args.reach,
             (&args.common, setup),
         )?;
-        let time = TRIAL_BUDGET.fit(args.budget, [&args.target], &mut bench.setup);
-        let time = match args.rate.filter(|_| args.duration.is_none()) {
-            Some(rate) => {
-                let arrivals = (&args.target, rate.per_second());
-                TRIAL_BUDGET.fit_arrivals(time, arrivals, &mut bench.setup)
-            }
-            None => time,
-        };
+        let all = std::iter::once(&args.target).chain(&args.others);
+        let mut time = TRIAL_BUDGET.fit(args.budget, all, &mut bench.setup);
+        let is_one = args.others.is_empty() && args.workload_file.is_none();
+        if let Some(rate) = args.rate.filter(|_| is_one && args.duration.is_none()) {
+            let arrivals = (&args.target, rate.per_second());
+            time = TRIAL_BUDGET.fit_arrivals(time, arrivals, &mut bench.setup);
+        }
         warm_up_leaves(args, time)?;
+        if !is_one {
+            return trial_targets::ready(args, bench, time);
+        }
         reach_as_asked(&args.workload, &mut bench)?;
         if args.verify {
             bench.storage.verify_unit = Some(verify_unit(&args.target, &args.workload)?);
@@ -159,7 +157,7 @@ fn depth_is_reached(args: &TrialArgs) -> Result<(), UsageError> {
 }
 
 /// A warm-up has to leave of a trial some that counts.
-pub fn warm_up_leaves(args: &TrialArgs, budget: Duration) -> Result<(), UsageError> {
+fn warm_up_leaves(args: &TrialArgs, budget: Duration) -> Result<(), UsageError> {
     let (option, time) = match args.duration {
         Some(duration) => ("--duration", duration),
         None => ("--budget", budget),

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use drivers::{free_space, read_regular_file};
+use drivers::{Caching, free_space};
 use fio::Job;
 use host::inspect::InspectError;
+use host::interrupt::Interrupt;
 use kinds::fio_jobs::{
-    FioRequest, JobTarget, TrialShape, WorkloadText, read_workloads, trial_of_targets,
+    FioRequest, JobTarget, TargetWorkload, TrialShape, block_sizes, read_workloads,
+    trial_of_targets, whole_percent,
 };
 use kinds::stage::Show;
-use lab::bench::directory_of;
-use lab::cells::Cells;
+use lab::bench::{BenchError, BenchRequest, directory_of};
 use lab::simulated::keep_texts;
 use lab::test_file::SIZE_DEFAULT;
 use procedure::{OfferedFigures, OfferedRow, Requirement};
@@ -18,25 +19,29 @@ use results::{Run, Setup};
 use units::{Bytes, Duration, TargetName, exact_percent, format_counted};
 use workload::GapShape;
 
-use crate::args::{Reach, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
+use crate::args::{Common, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
-use crate::commands::setup::reached;
-use crate::commands::trial::{announce, ends, title, warm_up_leaves};
-use crate::exit::{Exit, UsageError};
+use crate::commands::setup::recorded_text;
+use crate::commands::trial::{announce, ends, title};
+use crate::exit::{Exit, UsageError, missing_is_usage};
 use crate::output;
 
 /// A test file whose size nobody gave takes one part in this many of what is free.
 const ROOM_PART: u64 = 2;
 /// And has at least this size.
 const SIZE_MIN: Bytes = Bytes::from_mib(4);
-/// A file of workloads has no more bytes.
-const BYTES_MAX: u64 = 1 << 20;
+/// How large a file of workloads is at most, and what it is called.
+const WORKLOADS: (Bytes, &str) = (Bytes::from_mib(1), "a file of workloads");
 
-/// Measure several targets, or several workloads, in one trial.
+/// Measure several targets, or several workloads, in one trial of at most `time`.
 ///
 /// # Errors
 /// When options do not go together, or the file of workloads has a mistake.
-pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+pub fn ready(
+    args: &TrialArgs,
+    mut bench: BenchRequest,
+    time: Duration,
+) -> anyhow::Result<Ready<'_>> {
     refuse(&[
         (args.iolog.is_some(), "--iolog"),
         (args.depth.is_some(), "--depth"),
@@ -45,18 +50,16 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         (args.workload.sharing.shared, "--shared"),
     ])?;
     require_there(&args.target, &args.others)?;
-    let all = || std::iter::once(&args.target).chain(&args.others);
-    all().for_each(|it| keep_texts(it, &mut setup));
-    let budget = TRIAL_BUDGET.fit(args.budget, all(), &mut setup);
-    warm_up_leaves(args, budget)?;
-    let given = given(args, &mut setup)?;
-    let jobs = jobs_of(args, &given, budget)?;
+    let setup = &mut bench.setup;
+    args.others.iter().for_each(|it| keep_texts(it, setup));
+    let given = given(args, setup)?;
+    let jobs = jobs_of(args, &given, time)?;
     let offered = jobs.iter().map(|job| job.name.clone());
     check_goals(offered, &args.common.goals)?;
-    let (goal, duration_max) = ends(args, budget);
-    let goal = goal.filter(|_| !given.iter().any(WorkloadText::has_own_course));
+    let (goal, duration_max) = ends(args, time);
+    let goal = goal.filter(|_| !given.iter().any(TargetWorkload::has_own_course));
     if goal.is_some() {
-        announce(args, budget);
+        announce(args, time);
     }
     let shape = TrialShape {
         title: title_of(args, &jobs),
@@ -65,48 +68,31 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         sample_every: args.interval,
         warm_up: args.warm_up,
     };
-    let mut storage = reached(&args.reach, &args.common, &mut setup)?;
-    storage.verify_state.clone_from(&args.verify_state);
+    bench.storage.verify_state.clone_from(&args.verify_state);
+    // Each workload says how it is cached.
+    bench.storage.caching = Caching::Direct;
     let request = FioRequest {
-        storage,
+        bench,
+        jobs,
+        keeps_files: false,
         shape: Some(shape),
-        ..request(&args.reach, jobs, setup)
     };
     Ok(measured(&args.common, request, trial_of_targets))
 }
 
 /// A command that carries a request out.
-pub fn measured<'a, E: Into<anyhow::Error>>(
-    common: &'a crate::args::Common,
+pub fn measured<'a>(
+    common: &'a Common,
     request: FioRequest,
-    measure: impl FnOnce(&FioRequest, &host::interrupt::Interrupt, Show<'_>) -> Result<Run, E> + 'a,
+    measure: impl FnOnce(&FioRequest, &Interrupt, Show<'_>) -> Result<Run, BenchError> + 'a,
 ) -> Ready<'a> {
     let directories = request.jobs.iter().flat_map(|job| &job.files.directories);
+    let bench = request.bench.clone();
     Ready {
-        common,
-        goals: common.goals.clone(),
         places: directories.map(Into::into).collect(),
-        setup: request.setup.clone(),
-        cells: Some(request.cells.clone()),
-        measure: Box::new(move |looking| {
-            looking.watch(|interrupt, show| measure(&request, interrupt, show))
-        }),
-    }
-}
-
-/// What is asked of the jobs, as far as the options say.
-pub fn request(reach: &Reach, jobs: Vec<Job>, setup: Setup) -> FioRequest {
-    FioRequest {
-        jobs,
-        storage: lab::bench::default_settings(setup.seed),
-        overwrite: reach.overwrite,
-        keeps_files: false,
-        confirmed: reach.confirm.clone(),
-        reserve: reach.reserve,
-        setup,
-        shape: None,
-        cells: Cells::default(),
-        ranks: None,
+        ..Ready::new(common, &bench, move |interrupt, show| {
+            measure(&request, interrupt, show)
+        })
     }
 }
 
@@ -185,14 +171,14 @@ pub fn refuse(given: &[(bool, &str)]) -> Result<(), UsageError> {
 }
 
 /// The workloads: those of the file, or the one of the options.
-fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<WorkloadText>> {
+fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<TargetWorkload>> {
     let Some(path) = &args.workload_file else {
         let mut own = of_options(&args.workload)?;
         own.clients = Some(args.clients());
-        own.rate = args.rate.map(units::Rate::to_exact_string);
+        own.rate = args.rate;
         own.verify = args.verify;
         if own.rate.is_some() {
-            own.shape = Some(shape(args.workload.shape)?.into());
+            own.is_constant = Some(is_constant(args.workload.shape)?);
         }
         return Ok(vec![own]);
     };
@@ -205,28 +191,17 @@ fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<WorkloadText
 ///
 /// # Errors
 /// When it cannot be read, or has a mistake.
-pub fn workloads_of(path: &Path, setup: &mut Setup) -> Result<Vec<WorkloadText>, UsageError> {
-    let name = path.to_string_lossy();
-    let text = match setup.text_of(&name) {
-        Some(recorded) => recorded.to_owned(),
-        None => text_of(path)?,
-    };
-    setup.keep_text(&name, &text);
-    read_workloads(&name, &text).map_err(|faults| UsageError(faults.to_string()))
-}
-
-fn text_of(path: &Path) -> Result<String, UsageError> {
-    let unread = |why: String| UsageError(format!("cannot read {}: {why}", path.display()));
-    // fuzzed: workload_file
-    let bytes = read_regular_file(path, BYTES_MAX).map_err(|error| unread(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| unread("it is not text".into()))
+pub fn workloads_of(path: &Path, setup: &mut Setup) -> anyhow::Result<Vec<TargetWorkload>> {
+    let text = recorded_text(path, WORKLOADS, setup).map_err(missing_is_usage)?;
+    Ok(read_workloads(&path.to_string_lossy(), &text)
+        .map_err(|faults| UsageError(faults.to_string()))?)
 }
 
 /// The workload of the options.
 ///
 /// # Errors
 /// When it is one that only a trial of one target has.
-pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
+pub fn of_options(args: &WorkloadArgs) -> Result<TargetWorkload, UsageError> {
     use workload::Pattern;
     let pattern = match args.pattern {
         known @ (Pattern::Sequential { .. } | Pattern::Uniform | Pattern::Zipf { .. }) => {
@@ -246,21 +221,23 @@ pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
             "--think is constant with several targets, and in fio: add --shape constant".into(),
         ));
     }
-    Ok(WorkloadText {
-        block: Some(args.block.to_exact_string()),
+    let block = block_sizes(&args.block.to_exact_string());
+    let writes = whole_percent(&exact_percent(args.writes));
+    Ok(TargetWorkload {
+        block: Some(block.map_err(|why| UsageError(format!("block: {why}")))?),
         pattern: Some(pattern),
-        writes: Some(exact_percent(args.writes)),
-        think: think.then(|| args.think.to_exact_string()),
+        writes: writes.map_err(|why| UsageError(format!("writes: {why}")))?,
+        think: think.then_some(args.think),
         durable: args.durable,
         buffered: args.buffered,
-        ..WorkloadText::default()
+        ..TargetWorkload::default()
     })
 }
 
-fn shape(choice: GapShape) -> Result<&'static str, UsageError> {
+fn is_constant(choice: GapShape) -> Result<bool, UsageError> {
     match choice {
-        GapShape::Constant => Ok("constant"),
-        GapShape::Exponential => Ok("exponential"),
+        GapShape::Constant => Ok(true),
+        GapShape::Exponential => Ok(false),
         GapShape::Uniform => Err(UsageError(
             "--shape uniform works with a single target, and does not exist in fio".into(),
         )),
@@ -269,7 +246,7 @@ fn shape(choice: GapShape) -> Result<&'static str, UsageError> {
 
 fn jobs_of(
     args: &TrialArgs,
-    given: &[WorkloadText],
+    given: &[TargetWorkload],
     budget: Duration,
 ) -> Result<Vec<Job>, UsageError> {
     let targets = targets(&args.target, &args.others, args.workload.size)?;
@@ -349,7 +326,7 @@ fn default_size(directories: impl Iterator<Item = PathBuf>) -> Bytes {
 /// # Errors
 /// Names the workload and its key that is wrong.
 pub fn jobs(
-    workloads: &[WorkloadText],
+    workloads: &[TargetWorkload],
     targets: &[JobTarget],
     longest: Duration,
 ) -> Result<Vec<Job>, UsageError> {

@@ -52,16 +52,8 @@ pub fn same_load(
     for (index, point) in spread(&evidence.points).into_iter().enumerate() {
         let request = LoadRequest {
             bench: BenchRequest {
-                ranks: None,
-                target: device.clone(),
-                purpose: "what if".into(),
-                size: None,
-                reserve: None,
-                overwrite: false,
-                confirmed: None,
                 storage: default_settings(seed.wrapping_add(index as u64)),
-                setup: Setup::new("whatif", seed),
-                cells: lab::cells::Cells::default(),
+                ..BenchRequest::new(device.clone(), "what if", Setup::new("whatif", seed))
             },
             spec: workload.clone(),
             subject: String::new(),
