@@ -307,7 +307,7 @@ impl Archive {
             return;
         };
         let is_empty = |_: &fs::File, found: &drivers::FileLinks| Ok(found.size == 0);
-        let _ = drivers::remove_proven(directory, name, is_empty);
+        let _ = drivers::remove_marked(directory, name, is_empty);
         let _ = locked.rollback();
     }
 

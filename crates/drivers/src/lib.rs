@@ -58,7 +58,9 @@ pub use guard::identity::{FileLinks, Identity, require as require_same};
 pub use guard::kept::{is_kept, is_kept_at};
 pub use guard::new_file::{NewFile, open_directory, remove_unfinished};
 pub use guard::regular_file::{ReadFileError, open_regular_file, read_regular_file, text_file};
-pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};
+pub use guard::removal::{
+    Removal, first_mount, left_aside, remove_content, remove_left_aside, remove_marked,
+};
 pub use guard::seal::{Proof, Seal};
 pub use guard::strangers::{is_strangers, refuse_strangers_links};
 pub use on_demand::OpenFilePool;
@@ -83,4 +85,6 @@ pub use uring::UringDriver;
 pub use uring_probe::{UringSupport, probe, probe_polling};
 pub use uring_ring::{Features, Taskrun};
 pub use verification::Verification;
-pub use work_directory::{DIRECTORY_PREFIX, DirectoryOwner, MARKER_NAME, WorkDirectory};
+pub use work_directory::{
+    DIRECTORY_PREFIX, DirectoryOwner, MARKER_NAME, WorkDirectory, checked_digits, is_checked,
+};

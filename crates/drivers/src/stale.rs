@@ -50,6 +50,8 @@ struct Marked {
     maker: Maker,
     /// Holds the lock.
     marker: File,
+    /// What it is named.
+    name: String,
 }
 
 /// The directories under `parent` that dead runs left behind, in the order of their names. What
@@ -160,11 +162,11 @@ impl Marked {
             return Err(TargetError::LeftBehind { path, why });
         }
         // The marker goes last: without it nobody would know whose the rest is.
-        for (name, kind) in found.iter().filter(|(name, _)| name != MARKER_NAME) {
+        for (name, kind) in found.iter().filter(|(name, _)| *name != self.name) {
             self.remove_one(directory, name, *kind)
                 .map_err(in_context)?;
         }
-        remove_marker(directory, path, &self.marker)
+        remove_marker(directory, path, (&self.marker, &self.name))
     }
 
     /// What of an entry is not provably the run's.
@@ -175,7 +177,7 @@ impl Marked {
         kind: FileType,
     ) -> io::Result<Option<String>> {
         Ok(match kind {
-            FileType::RegularFile if is_marker(name) => None,
+            FileType::RegularFile if is_marker(name) || name == self.name => None,
             FileType::RegularFile if self.is_known(name) => {
                 let is_made = self.maker.made_name(directory, name)?;
                 (!is_made).then(|| name.to_owned())
@@ -225,8 +227,16 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
             error => Err(error),
         })
     };
-    // A run that was killed before its marker was on the storage left the draft of it.
-    let Ok(marker) = open(MARKER_NAME).or_else(|_| open(MARKER_DRAFT)) else {
+    let inside = entries(&directory).unwrap_or_default();
+    // A run that was killed before its marker was on the storage left the draft of it; one that was
+    // killed while it removed the marker left that, and nothing else.
+    let aside = match inside.as_slice() {
+        [(only, _)] if is_aside(only) => only.as_str(),
+        _ => MARKER_NAME,
+    };
+    let names = [MARKER_NAME, MARKER_DRAFT, aside].into_iter();
+    let mut opened = names.filter_map(|name| Some((open(name).ok()?, name.to_owned())));
+    let Some((marker, marker_name)) = opened.next() else {
         return examine_empty(parent, name, parent_fd, directory);
     };
     let owner_of_both = owner_of(&directory, &marker)?;
@@ -240,8 +250,8 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
     // What a broken file system does not show is not counted: it is told when it is to be removed.
     let (mut bytes, mut files) = (0, 0);
-    let inside = entries(&directory).unwrap_or_default();
-    for (file, kind) in inside.iter().filter(|(file, _)| !is_marker(file)) {
+    let is_content = |file: &str| !is_marker(file) && file != marker_name;
+    for (file, kind) in inside.iter().filter(|(file, _)| is_content(file)) {
         if *kind == FileType::Directory && is_tree_directory(file) {
             let tree = examine_tree(&directory, file, &maker).unwrap_or_default();
             bytes += tree.bytes;
@@ -264,6 +274,7 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
             shapes,
             maker,
             marker,
+            name: marker_name,
         }),
     })
 }

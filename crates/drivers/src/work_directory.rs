@@ -54,6 +54,7 @@ pub(crate) const MARKER_DRAFT: &str = "owner.new";
 
 use small_identities::SmallIdentities;
 
+pub use names::{checked_digits, is_checked};
 pub(crate) use names::{
     directory_name, is_directory_name, is_given_name, is_plain_name, shape_of, small_file_name,
     small_file_number,
@@ -300,7 +301,7 @@ impl WorkDirectory {
             });
         }
         let marker = state.marker.as_ref().expect("the caller has looked");
-        remove_marker(&self.directory, &self.path, marker)?;
+        remove_marker(&self.directory, &self.path, (marker, MARKER_NAME))?;
         state.marker = None;
         Ok(())
     }
@@ -427,11 +428,11 @@ pub(crate) fn entries(directory: impl AsFd) -> Result<Vec<(String, FileType)>, E
 pub(crate) fn remove_marker(
     directory: &OwnedFd,
     path: &Path,
-    marker: &File,
+    (marker, name): (&File, &str),
 ) -> Result<(), TargetError> {
     let in_context = |error| TargetError::io("remove the marker of", path, error);
     let made = Identity::of(marker).map_err(in_context)?;
-    let removed = remove_proven(directory, MARKER_NAME, |_, found| {
+    let removed = remove_proven(directory, name, |_, found| {
         Ok(found.identity.is_same_file(&made))
     });
     if removed.map_err(in_context)? == Removal::Foreign {

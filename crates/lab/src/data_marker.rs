@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use drivers::{FileLinks, Identity, NewFile, Proof, Removal, Seal, remove_proven};
+use drivers::{FileLinks, Identity, NewFile, Proof, Removal, Seal, remove_marked};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 /// What stands behind the name of a data file in the name of its marker.
@@ -166,7 +166,7 @@ impl DataMarker {
     /// When the system refuses.
     pub fn remove_with(self, data: &Path) -> io::Result<Removal> {
         let (directory, name) = place_of(data)?;
-        let removed = remove_proven(&directory, &name, |file, _| self.proves(file))?;
+        let removed = remove_marked(&directory, &name, |file, _| self.proves(file))?;
         if removed != Removal::Foreign {
             self.remove()?;
         }
@@ -208,13 +208,13 @@ impl DataMarker {
 /// When the system refuses.
 pub fn remove_known(path: &Path, made: &Identity) -> io::Result<Removal> {
     let (directory, name) = place_of(path)?;
-    remove_proven(&directory, &name, |_, found| {
+    remove_marked(&directory, &name, |_, found| {
         Ok(found.identity.is_same_file(made))
     })
 }
 
 /// The directory that a file lies in, open, and its name there.
-fn place_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
+pub(crate) fn place_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());

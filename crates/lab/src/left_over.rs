@@ -1,38 +1,44 @@
-//! Data files that killed programs left beside the user's own, and their removal.
+//! Files that killed programs left beside the user's own, and their removal.
 //!
-//! Such a file has a marker that says that it is unfinished or was to be removed, and that no
-//! program holds. It is removed only if what stands in it carries the seal of its marker.
+//! A data file has a marker that says that it is unfinished or was to be removed, and that no
+//! program holds. It is removed only if what stands in it carries the seal of its marker. A file
+//! that was just being removed or replaced says so itself.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use drivers::{FileLinks, Removal};
+use drivers::{FileLinks, Removal, left_aside, remove_left_aside};
 
-use crate::data_marker::{DataMarker, MARKER_SUFFIX};
+use crate::data_marker::{DataMarker, MARKER_SUFFIX, place_of};
 
 /// Names in a directory that are looked at.
 const ENTRIES_MAX: usize = 100_000;
 
-/// A data file that nobody uses. While this value lives, no program takes it up.
+/// A file that nobody uses. While this value lives, no program takes it up.
 #[derive(Debug)]
 pub struct LeftOverFile {
     pub path: PathBuf,
     /// Bytes that it takes up.
     pub bytes: u64,
-    /// Holds the lock.
-    marker: DataMarker,
+    /// Holds the lock; none of a file that was just being removed.
+    marker: Option<DataMarker>,
 }
 
-/// The data files in `directory` that killed programs left, in the order of their names. What
+/// The files in `directory` that killed programs left, in the order of their names. What
 /// cannot be examined is not ours to judge, and is passed over.
 #[must_use]
 pub fn data_files(directory: &Path) -> Vec<LeftOverFile> {
     let entries = directory.read_dir().into_iter().flatten();
     let paths = entries.take(ENTRIES_MAX).flatten().map(|it| it.path());
-    let mut paths: Vec<PathBuf> = paths.filter_map(|path| data_of(&path)).collect();
-    paths.sort_unstable();
-    let files = paths.into_iter().filter_map(|path| examine(path).ok());
-    files.flatten().collect()
+    let opened = File::open(directory).ok();
+    let files = paths.filter_map(|path| match data_of(&path) {
+        Some(data) => examine(data).ok().flatten(),
+        None => examine_aside(opened.as_ref()?, path),
+    });
+    let mut files: Vec<LeftOverFile> = files.collect();
+    files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    files
 }
 
 impl LeftOverFile {
@@ -41,7 +47,14 @@ impl LeftOverFile {
     /// # Errors
     /// When another file has its name now, or the system refuses.
     pub fn remove(self) -> io::Result<()> {
-        match self.marker.remove_with(&self.path)? {
+        let removed = match self.marker {
+            Some(marker) => marker.remove_with(&self.path),
+            None => {
+                let (directory, name) = place_of(&self.path)?;
+                remove_left_aside(directory, name)
+            }
+        };
+        match removed? {
             Removal::Removed | Removal::Absent => Ok(()),
             Removal::Foreign => Err(io::Error::other(
                 "nothing in it proves that Seekstone created it: remove it yourself if it is not \
@@ -64,15 +77,22 @@ fn examine(path: PathBuf) -> io::Result<Option<LeftOverFile>> {
     if marker.is_complete() || !marker.is_idle() {
         return Ok(None);
     }
-    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
-    let parent = std::fs::File::open(parent.unwrap_or(Path::new(".")))?;
-    let name = path.file_name().unwrap_or_default();
+    let (parent, name) = place_of(&path)?;
     let bytes = FileLinks::named(parent, name).map_or(0, |found| found.taken);
     Ok(Some(LeftOverFile {
         path,
         bytes,
-        marker,
+        marker: Some(marker),
     }))
+}
+
+fn examine_aside(directory: &File, path: PathBuf) -> Option<LeftOverFile> {
+    let bytes = left_aside(directory, path.file_name()?.to_str()?)?;
+    Some(LeftOverFile {
+        path,
+        bytes,
+        marker: None,
+    })
 }
 
 #[cfg(test)]

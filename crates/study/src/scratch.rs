@@ -6,14 +6,15 @@
 //! the directory's name repeats, and the directory that it was made in, so that a copy is nobody's.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use drivers::{FileLinks, Identity, Seal, first_mount, remove_content};
+use drivers::{FileLinks, Identity, Seal, checked_digits, first_mount, is_checked, remove_content};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::in_use::{mounted_below, user_of};
@@ -25,6 +26,10 @@ const PREFIX: &str = ".seekstone-study-";
 const DIGITS: usize = 16;
 /// The record in them.
 const RECORD: &str = ".seekstone-record";
+const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 /// The longest record that is read.
 const RECORD_BYTES_MAX: u64 = 16 << 20;
 
@@ -77,33 +82,44 @@ impl Scratch {
     /// When the system refuses.
     pub fn create(parent: &Path, study: &str, digest: &str) -> io::Result<Self> {
         let parent = fs::canonicalize(parent)?;
-        let seal = Seal::fresh()?;
+        let seal = checked_digits(Seal::fresh()?.number());
         let path = parent.join(format!("{PREFIX}{seal}"));
         DirBuilder::new().mode(0o700).create(&path)?;
         Self::begin(&path, seal, study, digest).inspect_err(|_| {
-            // It holds a record that was not finished, at most.
-            let _ = fs::remove_file(path.join(RECORD));
+            // If anything is in it, that stays.
             let _ = fs::remove_dir(&path);
         })
     }
 
-    fn begin(path: &Path, seal: Seal, study: &str, digest: &str) -> io::Result<Self> {
-        let record = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path.join(RECORD))?;
+    fn begin(path: &Path, seal: String, study: &str, digest: &str) -> io::Result<Self> {
+        let directory = rustix::fs::open(path, DIRECTORY_FLAGS, Mode::empty())?;
+        let directory = Locked(directory.into());
+        // Until the record says whose it is.
+        flock(&*directory, FlockOperation::NonBlockingLockExclusive)?;
+        // Whatever is in it goes with it.
+        if !is_mine(&directory)? || names(&directory)?.next().is_some() {
+            let why = "somebody put another directory in its place";
+            return Err(io::Error::other(why));
+        }
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let record = File::from(rustix::fs::openat(&*directory, RECORD, flags, mode)?);
         flock(&record, FlockOperation::NonBlockingLockExclusive)?;
         let record = Locked(record);
         let path = path.to_owned();
         let mut made = Self { path, record };
-        made.write(&ScratchRecordLine::Owner(ScratchOwner {
+        let written = made.write(&ScratchRecordLine::Owner(ScratchOwner {
             pid: std::process::id(),
             study: study.to_owned(),
             digest: digest.to_owned(),
-            seal: seal.to_string(),
-            directory: Identity::of(File::open(&made.path)?)?.text(),
-        }))?;
+            seal,
+            directory: Identity::of(&*directory)?.text(),
+        }));
+        written.inspect_err(|_| {
+            // The disk may be full.
+            let _ = rustix::fs::unlinkat(&*directory, RECORD, AtFlags::empty());
+        })?;
         Ok(made)
     }
 
@@ -140,8 +156,8 @@ impl Scratch {
 #[derive(Debug)]
 pub struct LeftScratch {
     pub path: PathBuf,
-    /// The process that made it.
-    pub pid: u32,
+    /// The process that made it, which was killed before it could say so where there is none.
+    pub pid: Option<u32>,
     /// The study, as it was named.
     pub study: String,
     /// What the study means.
@@ -178,12 +194,16 @@ impl LeftScratch {
         let digits = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
         let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
         (digits.len() == DIGITS && digits.chars().all(is_digit)).then_some(())?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(path, flags | OFlags::DIRECTORY, Mode::empty()).ok()?;
+        let directory = rustix::fs::open(path, DIRECTORY_FLAGS, Mode::empty()).ok()?;
         // A FIFO must not hold us, nor a link lead us away.
-        let flags = flags | OFlags::NONBLOCK;
-        let record = rustix::fs::openat(&directory, RECORD, flags, Mode::empty()).ok()?;
-        let (directory, record) = (File::from(directory), File::from(record));
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let record = rustix::fs::openat(&directory, RECORD, flags, Mode::empty());
+        let directory = File::from(directory);
+        let record = match record.map(File::from) {
+            Ok(record) if FileLinks::of(&record).is_ok_and(|it| it.size > 0) => record,
+            Ok(_) | Err(Errno::NOENT) => return Self::blank_at(path, digits, directory),
+            Err(_) => return None,
+        };
         let (outer, inner) = (directory.metadata().ok()?, record.metadata().ok()?);
         let me = rustix::process::geteuid();
         let is_ours = outer.uid() == inner.uid() && outer.uid() == me.as_raw();
@@ -197,7 +217,7 @@ impl LeftScratch {
         let found = Survey::of(path).ok()?;
         Some(Self {
             path: fs::canonicalize(path).ok()?,
-            pid: owner.pid,
+            pid: Some(owner.pid),
             study: owner.study,
             digest: owner.digest,
             undo,
@@ -207,17 +227,57 @@ impl LeftScratch {
         })
     }
 
+    /// One of a study that was killed before its record said a word, or behind its removal.
+    fn blank_at(path: &Path, digits: &str, directory: File) -> Option<Self> {
+        (is_mine(&directory).ok()? && is_checked(digits)).then_some(())?;
+        flock(&directory, FlockOperation::NonBlockingLockExclusive).ok()?;
+        names(&directory)
+            .ok()?
+            .all(|it| it == RECORD)
+            .then_some(())?;
+        Some(Self {
+            path: fs::canonicalize(path).ok()?,
+            pid: None,
+            study: String::new(),
+            digest: String::new(),
+            undo: Vec::new(),
+            bytes: 0,
+            files: 0,
+            record: Locked(directory),
+        })
+    }
+
     /// Remove it with all that is in it.
     ///
     /// # Errors
     /// When something is mounted in it or somebody uses it (nothing is touched then), or the system
     /// refuses.
     pub fn remove(self) -> io::Result<()> {
+        if self.pid.is_none() {
+            let directory = &*self.record;
+            if FileLinks::named(directory, RECORD).is_ok_and(|it| it.is_file() && it.size == 0) {
+                rustix::fs::unlinkat(directory, RECORD, AtFlags::empty())?;
+            }
+            return fs::remove_dir(&self.path);
+        }
         if let Some(user) = user_of(&self.path, &self.path.join(RECORD)) {
             return Err(io::Error::other(format!("{user} uses it: end that first")));
         }
         remove(&self.path, &self.record)
     }
+}
+
+/// Whether a directory is for me alone.
+fn is_mine(directory: &File) -> io::Result<bool> {
+    let found = FileLinks::of(directory)?;
+    Ok(found.is_private() && found.owner == rustix::process::geteuid().as_raw())
+}
+
+/// The names in a directory.
+fn names(directory: &File) -> io::Result<impl Iterator<Item = String>> {
+    let entries = rustix::fs::Dir::read_from(directory)?.flatten();
+    let names = entries.map(|it| it.file_name().to_string_lossy().into_owned());
+    Ok(names.filter(|it| it != "." && it != ".."))
 }
 
 /// Whose it is, and what must be undone; `None` for a record that is none of ours.
@@ -238,8 +298,7 @@ fn read(record: &File) -> Option<(ScratchOwner, Vec<Undo>)> {
 }
 
 fn remove(path: &Path, record: &File) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = rustix::fs::open(path, flags, Mode::empty())?;
+    let directory = rustix::fs::open(path, DIRECTORY_FLAGS, Mode::empty())?;
     // The name may have come to stand for another directory: the record is in ours.
     let named = FileLinks::named(&directory, RECORD)?;
     if !named.identity.is_same_file(&Identity::of(record)?) {
@@ -259,6 +318,8 @@ fn remove(path: &Path, record: &File) -> io::Result<()> {
     }
     // Without its record nobody would know whose the rest is.
     remove_content(&directory, Some(RECORD))?;
+    // Or it would be taken for a killed study's.
+    let _ = flock(&directory, FlockOperation::NonBlockingLockExclusive);
     rustix::fs::unlinkat(&directory, RECORD, AtFlags::empty())?;
     fs::remove_dir(path)
 }
@@ -386,5 +447,43 @@ mod tests {
         assert!(LeftScratch::find(top.path()).is_empty());
         fs::rename(&other, &ours).expect("renamed");
         assert_eq!(LeftScratch::find(top.path()).len(), 1);
+    }
+
+    /// Whatever came into the place of the directory before its record was there went with it.
+    #[test]
+    fn a_directory_that_holds_something_is_not_taken() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = top.path().join(".seekstone-study-0123456789abcdef");
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700).create(&path).expect("a directory");
+        fs::write(path.join("precious"), "of the user").expect("a file");
+        let seal = "0123456789abcdef".to_owned();
+        Scratch::begin(&path, seal, "study.toml", "5eed").expect_err("it is somebody's");
+        assert_eq!(fs::read_dir(&path).expect("a directory").count(), 1);
+    }
+
+    /// Killed before its record said a word, or behind its removal, a study left a directory that
+    /// nobody knew.
+    #[test]
+    fn an_empty_directory_of_a_killed_study_is_known_by_its_name() {
+        let top = tempfile::tempdir().expect("a directory");
+        for record in [None, Some("")] {
+            let path = make(top.path()).path().to_owned();
+            fs::remove_file(path.join(RECORD)).expect("removed");
+            if let Some(text) = record {
+                fs::write(path.join(RECORD), text).expect("a file");
+            }
+            fs::write(path.join("precious"), "of the user").expect("a file");
+            assert!(LeftScratch::at(&path).is_none(), "it holds a file");
+            fs::remove_file(path.join("precious")).expect("removed");
+            let users = top.path().join(".seekstone-study-0123456789abcdef");
+            fs::rename(&path, &users).expect("renamed");
+            assert!(LeftScratch::at(&users).is_none(), "any name is no proof");
+            fs::rename(&users, &path).expect("renamed");
+            let left = LeftScratch::at(&path).expect("a directory of ours");
+            assert_eq!((left.pid, left.files), (None, 0));
+            left.remove().expect("removed");
+            assert!(!path.exists());
+        }
     }
 }

@@ -23,21 +23,32 @@ const BYTES_MAX: usize = 256;
 /// # Errors
 /// When the file system keeps no such attributes.
 pub fn mark_kept(file: &File) -> io::Result<()> {
-    let mark = mark_of(file)?;
-    Ok(rustix::fs::fsetxattr(
-        file,
-        ATTRIBUTE,
-        mark.as_bytes(),
-        XattrFlags::empty(),
-    )?)
+    mark(file, ATTRIBUTE)
 }
 
 /// Whether an open file is one that an earlier run kept, under one name, and nobody has written it
 /// since.
 #[must_use]
 pub fn is_kept(file: &File) -> bool {
+    is_marked(file, ATTRIBUTE)
+}
+
+/// Mark a file as it is now by an attribute of that name.
+pub(super) fn mark(file: &File, attribute: &str) -> io::Result<()> {
+    let mark = mark_of(file)?;
+    let flags = XattrFlags::empty();
+    Ok(rustix::fs::fsetxattr(
+        file,
+        attribute,
+        mark.as_bytes(),
+        flags,
+    )?)
+}
+
+/// Whether an open file under one name was marked so, and nobody has written it since.
+pub(super) fn is_marked(file: &File, attribute: &str) -> bool {
     let mut bytes = [0; BYTES_MAX];
-    let read = rustix::fs::fgetxattr(file, ATTRIBUTE, &mut bytes);
+    let read = rustix::fs::fgetxattr(file, attribute, &mut bytes);
     let is_alone = FileLinks::of(file).is_ok_and(|it| it.is_file() && it.links == 1);
     let is_marked = |len: usize| mark_of(file).is_ok_and(|mark| mark.as_bytes() == &bytes[..len]);
     is_alone && read.is_ok_and(is_marked)

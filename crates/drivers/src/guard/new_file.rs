@@ -6,7 +6,7 @@
 //! takes away when a signal ends the program.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -18,9 +18,11 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::removal::move_without_replacing;
+use super::removal::{mark_removable, move_without_replacing, unmark};
 use super::seal::random;
 
+/// How a name begins that a file has until it is published; sixteen digits follow.
+pub(super) const UNPUBLISHED: &str = ".seekstone-new-";
 /// Names that are tried before it is given up.
 const TRIES: u32 = 16;
 
@@ -110,9 +112,28 @@ impl NewFile {
     pub fn replace(
         &mut self,
         name: &OsStr,
-        judged: &Metadata,
+        judged: &File,
         is_unchanged: &dyn Fn() -> bool,
     ) -> io::Result<()> {
+        // Killed meanwhile, we leave one of both under our own name.
+        mark_removable(&self.file);
+        mark_removable(judged);
+        let replaced = match is_unchanged() {
+            true => self.exchange(name, judged, is_unchanged),
+            false => Err(ErrorKind::AlreadyExists.into()),
+        };
+        unmark(judged);
+        unmark(&self.file);
+        replaced
+    }
+
+    fn exchange(
+        &mut self,
+        name: &OsStr,
+        judged: &File,
+        is_unchanged: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
+        let judged = judged.metadata()?;
         if self.name.is_none() {
             let (directory, file) = (Arc::clone(&self.directory), &self.file);
             let (_, own) = with_fresh_name(|own| link(file, &directory, own))?;
@@ -199,7 +220,7 @@ fn with_fresh_name<T>(
     let mut made = Err(Errno::EXIST);
     for _ in 0..TRIES {
         let number = random().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        let name = OsString::from(format!(".seekstone-new-{number:016x}"));
+        let name = OsString::from(format!("{UNPUBLISHED}{number:016x}"));
         made = make(&name).map(|made| (made, name));
         if !matches!(made, Err(Errno::EXIST)) {
             break;
@@ -275,19 +296,18 @@ mod tests {
         for mut new in new_files(top.path()) {
             fs::write(&path, "old").expect("a file");
             let judged = File::open(&path).expect("a file");
-            let found = judged.metadata().expect("metadata");
-            let error = new.replace(name, &found, &|| false);
+            let error = new.replace(name, &judged, &|| false);
             let error = error.expect_err("it was changed").kind();
             assert_eq!(error, ErrorKind::AlreadyExists);
             assert_eq!(fs::read(&path).expect("content"), b"old");
             fs::rename(&path, top.path().join("away")).expect("renamed");
             fs::write(&path, "another").expect("a file");
-            let error = new.replace(name, &found, &|| true);
+            let error = new.replace(name, &judged, &|| true);
             let error = error.expect_err("it is another").kind();
             assert_eq!(error, ErrorKind::AlreadyExists);
             assert_eq!(fs::read(&path).expect("content"), b"another");
             fs::rename(top.path().join("away"), &path).expect("renamed");
-            new.replace(name, &found, &|| true).expect("replaced");
+            new.replace(name, &judged, &|| true).expect("replaced");
             assert_eq!(fs::read(&path).expect("content"), b"new");
         }
         assert_eq!(names(top.path()), ["x"]);

@@ -2,7 +2,8 @@
 //!
 //! Nobody can remove a file "if it is still the one that I looked at": between the look and the
 //! removal the name may change its meaning. So a file is moved aside first, to a name that nobody
-//! can know; what was moved is looked at; and only that is removed, or moved back.
+//! can know; what was moved is looked at; and only that is removed, or moved back. If we are killed
+//! meanwhile, its content proves whose it is in a directory of ours; elsewhere it is marked before.
 
 use std::fs::File;
 use std::io;
@@ -14,11 +15,15 @@ use rustix::io::Errno;
 
 use super::beneath::{open_beneath, open_file};
 use super::identity::FileLinks;
+use super::kept::{is_marked, mark};
+use super::new_file::UNPUBLISHED;
 use super::seal::random;
 use crate::work_directory::entries;
 
 /// How a name begins that a file has while it is being removed; sixteen digits follow.
 const ASIDE: &str = ".removing-";
+/// The attribute of a file that may go.
+const ATTRIBUTE: &str = "user.seekstone.removed";
 
 /// What became of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +36,58 @@ pub enum Removal {
     Foreign,
 }
 
-/// Whether a file was left by a removal that was killed midway.
+/// Whether a file has the name of one that is being removed, or replaced.
 pub(crate) fn is_aside(name: &str) -> bool {
-    name.strip_prefix(ASIDE)
-        .is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+    let digits = [ASIDE, UNPUBLISHED]
+        .iter()
+        .find_map(|it| name.strip_prefix(it));
+    digits.is_some_and(|it| it.len() == 16 && it.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// Mark a file that may go, for whoever finds it after we were killed. Where the file system keeps
+/// no mark, it is the user's to remove.
+pub(super) fn mark_removable(file: &File) {
+    let _ = mark(file, ATTRIBUTE);
+}
+
+/// It stays after all.
+pub(super) fn unmark(file: &File) {
+    let _ = rustix::fs::fremovexattr(file, ATTRIBUTE);
+}
+
+/// Bytes that a file takes up which a removal, or a replacement, that was killed midway left in a
+/// directory of the user's; `None` for any other file.
+#[must_use]
+pub fn left_aside(directory: impl AsFd, name: &str) -> Option<u64> {
+    is_aside(name).then_some(())?;
+    let file = open_file(directory, name).ok().flatten()?;
+    is_marked(&file, ATTRIBUTE).then(|| FileLinks::of(&file).map_or(0, |found| found.taken))
+}
+
+/// Remove such a file.
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove_left_aside(directory: impl AsFd, name: impl AsRef<Path>) -> io::Result<Removal> {
+    remove_proven(directory, name, |file, _| Ok(is_marked(file, ATTRIBUTE)))
+}
+
+/// [`remove_proven`] in a directory of the user's.
+///
+/// # Errors
+/// The same.
+pub fn remove_marked(
+    directory: impl AsFd,
+    name: impl AsRef<Path>,
+    is_ours: impl FnOnce(&File, &FileLinks) -> io::Result<bool>,
+) -> io::Result<Removal> {
+    remove_proven(directory, name, |file, found| {
+        let is_ours = is_ours(file, found)?;
+        if is_ours {
+            mark_removable(file);
+        }
+        Ok(is_ours)
+    })
 }
 
 /// Remove the regular file `name` of `directory` if `is_ours`, asked with the open file and what is
@@ -43,7 +96,7 @@ pub(crate) fn is_aside(name: &str) -> bool {
 /// # Errors
 /// When the system refuses. The file has its name again then, or one that begins with `.removing-`
 /// where that is refused, too.
-pub fn remove_proven(
+pub(crate) fn remove_proven(
     directory: impl AsFd,
     name: impl AsRef<Path>,
     is_ours: impl FnOnce(&File, &FileLinks) -> io::Result<bool>,
@@ -73,7 +126,8 @@ pub fn remove_proven(
         drop(file);
         let removed = rustix::fs::unlinkat(directory, aside.as_str(), AtFlags::empty());
         return match removed {
-            Ok(()) => Ok(Removal::Removed),
+            // Whoever cleans up may have been faster.
+            Ok(()) | Err(Errno::NOENT) => Ok(Removal::Removed),
             Err(error) => {
                 let _ = move_without_replacing((directory, &aside), (directory, name));
                 Err(error.into())
@@ -218,6 +272,27 @@ mod tests {
         assert_eq!(swapped.expect("looked at"), Removal::Foreign);
         assert_eq!(fs::read(path("name")).expect("a file"), b"of the user");
         assert_eq!(names(top.path()), ["name"]);
+    }
+
+    /// A program that was killed between the two steps of a removal left a file that nobody knew.
+    #[test]
+    fn what_was_being_removed_is_known_by_its_mark() {
+        let top = tempfile::tempdir().expect("a directory");
+        let directory = File::open(top.path()).expect("a directory");
+        let path = |name: &str| top.path().join(name);
+        let aside = format!("{ASIDE}0123456789abcdef");
+        let is_left = || left_aside(&directory, &aside).is_some();
+        fs::write(path("name"), "of the user").expect("a file");
+        fs::rename(path("name"), path(&aside)).expect("renamed");
+        assert!(!is_left(), "its name is no proof");
+        mark_removable(&File::open(path(&aside)).expect("a file"));
+        assert!(is_left() && left_aside(&directory, "name").is_none());
+        fs::hard_link(path(&aside), path("name")).expect("a name");
+        assert!(!is_left(), "it has another name");
+        fs::remove_file(path("name")).expect("removed");
+        let left = remove_left_aside(&directory, &aside).expect("looked at");
+        assert_eq!(left, Removal::Removed);
+        assert!(names(top.path()).is_empty());
     }
 
     #[test]

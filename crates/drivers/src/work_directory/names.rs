@@ -29,21 +29,31 @@ pub(crate) fn small_file_number(name: &str) -> Option<u32> {
     is_number.then(|| digits.parse().ok()).flatten()
 }
 
-/// A name for a directory: of a random number one half, and then its checksum, so that no name that
-/// somebody else gave is taken for one of ours.
+/// A name for a directory.
 pub(crate) fn directory_name(random: u64) -> String {
-    let half = format!("{:08x}", random >> 32);
-    let check = crc32c::crc32c(half.as_bytes());
-    format!("{DIRECTORY_PREFIX}{half}{check:08x}")
+    format!("{DIRECTORY_PREFIX}{}", checked_digits(random))
 }
 
 /// Whether [`directory_name`] gives such a name; earlier versions gave others.
 pub(crate) fn is_given_name(name: &str) -> bool {
-    let half = name
-        .strip_prefix(DIRECTORY_PREFIX)
-        .and_then(|it| it.get(..8));
+    name.strip_prefix(DIRECTORY_PREFIX).is_some_and(is_checked)
+}
+
+/// Sixteen digits for a name: of a random number one half, and then its checksum, so that no name
+/// that somebody else gave is taken for one of ours.
+#[must_use]
+pub fn checked_digits(random: u64) -> String {
+    let half = format!("{:08x}", random >> 32);
+    let check = crc32c::crc32c(half.as_bytes());
+    format!("{half}{check:08x}")
+}
+
+/// Whether [`checked_digits`] gives these.
+#[must_use]
+pub fn is_checked(digits: &str) -> bool {
+    let half = digits.get(..8);
     let number = half.and_then(|it| u64::from_str_radix(it, 16).ok());
-    number.is_some_and(|it| directory_name(it << 32) == name)
+    number.is_some_and(|it| checked_digits(it << 32) == digits)
 }
 
 /// Whether it may be a name of ours.

@@ -255,6 +255,26 @@ fn nothing_but_what_the_run_made_is_removed_after_it() {
     assert_eq!(names(parent.path()), ["precious"]);
 }
 
+/// A run that was killed while it removed its marker, the last of its files, left a directory that
+/// nobody knew.
+#[test]
+fn a_marker_that_was_being_removed_is_known() {
+    let _alone = alone();
+    let parent = scratch();
+    let work = WorkDirectory::create(parent.path(), &owner()).unwrap();
+    let path = work.path().to_path_buf();
+    work.abandon();
+    let aside = path.join(".removing-0123456789abcdef");
+    fs::rename(path.join("owner"), &aside).unwrap();
+    fs::write(path.join("precious"), "precious").unwrap();
+    assert!(find_stale(parent.path()).unwrap().is_empty());
+    fs::rename(path.join("precious"), parent.path().join("precious")).unwrap();
+    let stale = find_stale(parent.path()).unwrap().pop().unwrap();
+    assert_eq!((stale.pid, stale.files), (Some(std::process::id()), 0));
+    stale.remove().unwrap();
+    assert_eq!(names(parent.path()), ["precious"]);
+}
+
 /// `clean` entered what was mounted on a directory of a killed run's tree, and removed files there.
 #[test]
 fn nothing_that_is_mounted_in_a_dead_directory_is_entered() {

@@ -1,6 +1,6 @@
 //! `seekstone clean`, and the offer that every measuring command makes: killed runs leave a work
-//! directory behind, the directory of a study's set-ups, or a data file that was not finished, all
-//! named and removed on demand.
+//! directory behind, the directory of a study's set-ups, a data file that was not finished, or one
+//! that was just being removed, all named and removed on demand.
 
 use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -52,7 +52,7 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
     for file in data {
         let path = file.path.clone();
         output::complain(&format!(
-            "A killed program left the data file {} behind: {}.",
+            "A killed program left the file {} behind: {}.",
             path.display(),
             Bytes(file.bytes)
         ));
@@ -135,14 +135,19 @@ fn unseen(closed: &[ClosedDirectory]) -> anyhow::Error {
 /// Name what a killed study left, with what was set up and not taken down.
 fn remove_set_ups(left: LeftScratch, yes: bool) -> anyhow::Result<()> {
     let path = left.path.clone();
-    output::complain(&format!(
-        "The killed study {} (process {}) left {} behind: {} in {}.",
-        left.study,
-        left.pid,
-        path.display(),
-        Bytes(left.bytes),
-        format_counted(left.files, "file"),
-    ));
+    output::complain(&match left.pid {
+        Some(pid) => format!(
+            "The killed study {} (process {pid}) left {} behind: {} in {}.",
+            left.study,
+            path.display(),
+            Bytes(left.bytes),
+            format_counted(left.files, "file"),
+        ),
+        None => format!(
+            "A study that was killed at once left {} behind, which is empty.",
+            path.display()
+        ),
+    });
     for undo in left.undo.iter().rev() {
         output::complain(&format!(
             "Not run: {} ({}). The study runs it when started again. To run it by hand:\n{}",

@@ -289,7 +289,7 @@ impl Output {
     ) -> anyhow::Result<()> {
         let named = match judged {
             None => new.publish(name),
-            Some(judged) => new.replace(name, &judged.found, &|| judged.is_unchanged()),
+            Some(judged) => new.replace(name, &judged.file, &|| judged.is_unchanged()),
         };
         named.or_else(|error| {
             let why = match error.kind() {
