@@ -55,7 +55,8 @@ fn is_stacking(kind: &str) -> bool {
 /// by that name, on a stacking file system of any mount namespace.
 ///
 /// Where its layers are seen, the files of that name in them are compared. Where one is not, as
-/// with FUSE or a relative path, any file may be it whose path ends as the name does inside.
+/// with FUSE or a relative path, any file may be it whose path ends as the name does inside, or
+/// which has the number that the stack gives it: that of the file below, in many of them.
 pub(super) fn is_read_through(
     (backing, name): (Option<StorageIdentity>, &Path),
     (files, path): (&[StorageIdentity], &Path),
@@ -78,8 +79,18 @@ pub(super) fn is_read_through(
                 StorageIdentity::at(&layer.join(&inside)).is_some_and(|it| files.contains(&it))
             };
             let are_seen = !layers.is_empty() && layers.iter().all(|it| it.is_dir());
-            layers.iter().any(is_one) || !are_seen && path.ends_with(&inside)
+            let number = backing.and_then(inode);
+            let has_its_number = || number.is_some() && files.iter().any(|it| inode(*it) == number);
+            let may_be_it = || path.ends_with(&inside) || has_its_number();
+            layers.iter().any(is_one) || !are_seen && may_be_it()
         })
+}
+
+fn inode(storage: StorageIdentity) -> Option<u64> {
+    match storage {
+        StorageIdentity::File { inode, .. } => Some(inode),
+        StorageIdentity::Device(_) => None,
+    }
 }
 
 /// The directories of an overlay, as its own mount namespace names them.
@@ -172,10 +183,11 @@ mod tests {
             MountInfoLine::parse(&format!("1 0 0:9 / /merged rw - {kind} {kind} {options}"))
                 .unwrap()
         };
-        let backing = |minor| StorageIdentity::File {
+        let numbered = |minor, inode| StorageIdentity::File {
             file_system: super::super::block_layer::DeviceNumber { major: 0, minor },
-            inode: 5,
+            inode,
         };
+        let backing = |minor| numbered(minor, 5);
         let check = |mount: &MountInfoLine, given: (u32, &str), file: &str, expected: bool| {
             let path = at(file);
             let files = [StorageIdentity::at(&path).unwrap()];
@@ -217,5 +229,16 @@ mod tests {
             disk,
             false,
         );
+        // Bug: another name of the file was not refused where the layers are not seen.
+        let other = at("lower/part/other.img");
+        let files = [StorageIdentity::at(&other).unwrap()];
+        let read = (
+            Some(numbered(9, inode(files[0]).unwrap())),
+            Path::new("/part/disk.img"),
+        );
+        for (mount, expected) in [(&unnamed, true), (&seen, false)] {
+            let found = is_read_through(read, (&files, &other), std::slice::from_ref(mount));
+            assert_eq!(found, expected, "{mount:?}");
+        }
     }
 }
