@@ -37,10 +37,14 @@ const EVENTS: &str = "events";
 const FOLLOWERS_MAX: usize = CONNECTION_SLOTS / 2;
 /// Bytes of a request's head, at most.
 const HEAD_BYTES_MAX: usize = 16 << 10;
+/// What is measured meanwhile comes first.
+const NICENESS: i32 = 19;
 /// How long the last bytes may take to those who read slowly.
 const CLOSE_DELAY: Duration = Duration::from_secs(2);
 /// How long those who have asked for nothing may keep others waiting.
 const GIVE_WAY: Duration = Duration::from_millis(250);
+/// Between two connections: who asks again and again takes no more of the processors than this.
+const ACCEPT_EVERY: Duration = Duration::from_millis(10);
 /// Before a connection that could not be taken is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 /// What a browser shows of a page in its tab.
@@ -160,7 +164,11 @@ impl WebServer {
             let _ = tokio::time::timeout(CLOSE_DELAY, futures_util::future::join_all(all)).await;
         };
         let thread = std::thread::Builder::new().name("web".into());
-        let thread = thread.spawn(move || runtime.block_on(serve))?;
+        let thread = thread.spawn(move || {
+            // Refused, it is a thread like any other.
+            let _ = rustix::process::nice(NICENESS);
+            runtime.block_on(serve);
+        })?;
         Ok(Self { url, stop, thread })
     }
 
@@ -201,6 +209,7 @@ async fn accepting(
                     let ended = ending.subscribe();
                     let asking = (unasked.add(), patience.head);
                     tokio::spawn(held(stream, routes.clone(), asking, ended));
+                    tokio::time::sleep(ACCEPT_EVERY).await;
                 }
                 // Descriptors or memory are short: the measurement has them.
                 Err(_) => tokio::time::sleep(RETRY_DELAY).await,
