@@ -366,6 +366,13 @@ pub const OUTPUTS: Case = Case {
     ..PLAIN
 };
 
+/// An output that is there already.
+pub const REPLACED: Case = Case {
+    name: "--json, replaced",
+    before: &[OUTPUTS.args],
+    ..OUTPUTS
+};
+
 pub const PICTURE: Case = Case {
     name: "--svg",
     args: &[

@@ -7,6 +7,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::bounded::run;
+use crate::cases::REPLAY;
 use crate::scaled;
 use crate::support::storage::{FileSystem, fill};
 use crate::support::{Ended, Scratch, finish};
@@ -14,7 +15,7 @@ use crate::table::Table;
 
 const TRIAL: &str = "trial sim:mm1?mean=100us --duration 50ms -q --seed 1";
 /// Each form, with what makes it.
-const OUTPUTS: [(&str, &str); 12] = [
+const OUTPUTS: [(&str, &str); 20] = [
     ("json", TRIAL),
     ("csv", TRIAL),
     ("markdown", TRIAL),
@@ -31,6 +32,14 @@ const OUTPUTS: [(&str, &str); 12] = [
         "trial . --duration 50ms --size 4MiB --reserve 0 -q --writes 50% --verify",
     ),
     ("output", "runs export latest"),
+    ("json", "runs list"),
+    ("html", "runs compare 1 1"),
+    ("json", "inspect trace"),
+    ("job", "inspect trace"),
+    ("json", "profile trace"),
+    ("output", "profile trace"),
+    ("iolog", "profile trace"),
+    ("blkparse", "profile trace"),
     (
         "output",
         "fio --name=a --filename=sim:mm1?mean=100us&size=64MiB --size=1M --rw=randread \
@@ -47,6 +56,7 @@ const OUTPUTS: [(&str, &str); 12] = [
 fn filled(test: &str) -> Option<(Scratch, FileSystem)> {
     let scratch = Scratch::new();
     ran(&scratch, TRIAL, &[]).check(&[TRIAL], 0, "");
+    fs::write(scratch.path("trace"), REPLAY.files[0].1).expect("a trace");
     let made = FileSystem::tmpfs(test, &scratch, 1)?;
     fs::write(made.root.join("mine"), "of the user").expect("a file");
     Some((scratch, made))

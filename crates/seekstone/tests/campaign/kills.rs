@@ -2,13 +2,14 @@
 //! whole, each run is there or is not, `clean` removes all that was left, and nothing of the user's
 //! is touched.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::bounded::Bounded;
+use crate::bounded::{Bounded, run};
 use crate::cases::{self, Case};
 use crate::place::{Place, leave_a_killed_run};
 use crate::support::{PROGRAM, is_installed};
@@ -31,14 +32,12 @@ fn kills_wanted(case: &Case) -> u32 {
 const CALLS: [&str; 7] = [
     "fsync,fdatasync",
     "unlinkat,unlink,rmdir",
-    "openat,openat2",
+    "openat2",
     "mkdirat,mkdir,linkat",
     "renameat,renameat2,rename",
     "pwrite64,ftruncate",
     "flock,fallocate,fsetxattr",
 ];
-/// Commands make each of these calls some dozen times, the loader among them.
-const CALLS_MAX: u64 = 60;
 
 /// Where a kill falls.
 enum KillPoint {
@@ -49,18 +48,59 @@ enum KillPoint {
 }
 
 impl KillPoint {
-    /// One at random, at a call for every other number where that can be had.
-    fn draw(case: &Case, number: u64, random: &mut fastrand::Rng) -> Self {
+    /// One at random: at one of the calls, or at any time where there are none.
+    fn draw(case: &Case, calls: &[(&'static str, u64)], random: &mut fastrand::Rng) -> Self {
+        if let Some(&(call, most)) = random.choice(calls) {
+            return Self::At(call, random.u64(1..=most));
+        }
         // Most is made in the beginning.
         let share = random.f64().powi(2);
-        match number % 2 == 1 && is_installed("strace") {
-            true => Self::At(
-                CALLS[random.usize(..CALLS.len())],
-                1 + (share * CALLS_MAX as f64) as u64,
-            ),
-            false => Self::After(Duration::from_millis(case.span_ms).mul_f64(share)),
-        }
+        Self::After(Duration::from_millis(case.span_ms).mul_f64(share))
     }
+}
+
+/// The calls that a command makes, and how often a thread makes one of them at most.
+fn calls_made(case: &Case) -> Vec<(&'static str, u64)> {
+    if !is_installed("strace") {
+        return Vec::new();
+    }
+    let place = ready(case);
+    let log = place.scratch.path("calls.log");
+    let mut command = Command::new("strace");
+    command
+        .args(["-f", "-o"])
+        .arg(&log)
+        .args(["-e", &CALLS.join(",")]);
+    command.arg(PROGRAM).args(case.args);
+    place.scratch.settle(&mut command);
+    command.current_dir(&place.work);
+    run(command);
+    let text = fs::read_to_string(log).expect("a log");
+    // A thread, and a call of it; one that was interrupted has a second line.
+    let made = text.lines().filter_map(|line| {
+        let (thread, call) = line.split_once(' ')?;
+        Some((thread, call.trim_start().split_once('(')?.0))
+    });
+    let most = |calls: &&'static str| {
+        // It is counted for each thread and call.
+        let mut times = BTreeMap::<(&str, &str), u64>::new();
+        for (thread, call) in made.clone() {
+            if calls.split(',').any(|it| it == call) {
+                *times.entry((thread, call)).or_default() += 1;
+            }
+        }
+        Some((*calls, times.into_values().max()?))
+    };
+    CALLS.iter().filter_map(most).collect()
+}
+
+/// A place where there is something to do.
+fn ready(case: &Case) -> Place {
+    let place = Place::new(case);
+    if case.name == cases::CLEAN.name {
+        leave_a_killed_run(&place);
+    }
+    place
 }
 
 /// Kill a command; `false` when it was done before.
@@ -136,14 +176,17 @@ fn kill_each(cases: &[Case]) {
     let mut table = Table::new("kills");
     for case in cases {
         let wanted = kills_wanted(case);
+        let calls = calls_made(case);
         let (mut kills, mut at_calls, mut tries) = (0, 0, 0);
         let mut faults = Vec::new();
         while kills < wanted && tries < 4 * u64::from(wanted) {
-            let place = Place::new(case);
-            if case.name == cases::CLEAN.name {
-                leave_a_killed_run(&place);
-            }
-            let point = KillPoint::draw(case, tries, &mut random(case.name, tries));
+            let place = ready(case);
+            let calls = if 2 * at_calls <= kills {
+                &calls[..]
+            } else {
+                &[]
+            };
+            let point = KillPoint::draw(case, calls, &mut random(case.name, tries));
             tries += 1;
             if kill(case, &place, &point) {
                 kills += 1;
@@ -171,6 +214,54 @@ fn a_kill_of_a_study_or_classic_program_leaves_what_is_known() {
 #[test]
 fn a_kill_of_what_takes_rounds_leaves_what_is_known() {
     kill_each(&cases::KILLED[17..]);
+}
+
+/// Calls after which something has another name, or none.
+const NAMING: [&str; 8] = [
+    "mkdir",
+    "mkdirat",
+    "linkat",
+    "renameat2",
+    "unlinkat",
+    "unlink",
+    "rmdir",
+    "flock",
+];
+
+/// Commands that make more of them make the last ones in the same way.
+const NAMING_MAX: u64 = 40;
+
+/// Between the two steps of a removal, `diskmbps` left a file that `clean` did not know: each call
+/// that names or removes is met in turn.
+#[test]
+fn a_kill_at_any_call_that_names_or_removes_leaves_what_clean_removes() {
+    let test = "a_kill_at_any_call_that_names_or_removes_leaves_what_clean_removes";
+    if !is_installed("strace") {
+        return crate::support::skipped(test, "there is no strace");
+    }
+    let mut table = Table::new("steps");
+    let cases = [cases::DISKMBPS, cases::TRIAL, cases::REPLACED, cases::STUDY];
+    let all = cases
+        .iter()
+        .chain(cases::KILLED.iter().filter(|_| crate::is_full()));
+    for case in all {
+        let (mut faults, mut kills) = (Vec::new(), 0);
+        for call in NAMING {
+            for number in 1..=NAMING_MAX {
+                let place = ready(case);
+                let is_killed = kill(case, &place, &KillPoint::At(call, number));
+                let found = faults_after(&place).into_iter();
+                faults.extend(found.map(|fault| format!("{call} {number}: {fault}")));
+                if !is_killed {
+                    break;
+                }
+                kills += 1;
+            }
+        }
+        let tried = format!("{kills} kills, each at a call");
+        table.row(case.name, &tried, &faults);
+    }
+    table.finish();
 }
 
 /// What a user puts into a directory that a killed run left may have a name that we give, and be as
