@@ -131,7 +131,7 @@ fn longest(args: &CompareArgs) -> Option<Duration> {
     };
     let budget = || {
         let definition = command(&args.measure)?;
-        let budget = options(&definition).find(|it| name(it) == "budget")?;
+        let budget = options(definition).find(|it| name(it) == "budget")?;
         let default = budget.get_default_values().first()?;
         Some(default.to_string_lossy().into_owned())
     };

@@ -1,6 +1,8 @@
 //! Commands as measurements of a study: every option is a setting, every column a reading. On
 //! several hosts each of them is one run of all.
 
+use std::sync::LazyLock;
+
 use kinds::measure::{KINDS, MeasureError, Measured, ReplicateContext, Stop, kind_named};
 use lab::bench::{BenchError, inspected};
 use lab::hosts::Ranks;
@@ -55,6 +57,8 @@ const SHOWN: [&str; 13] = [
     "eta_newline",
     "show_output",
 ];
+/// The command line, made once: that takes milliseconds, and every replicate asks for it.
+static DEFINITION: LazyLock<clap::Command> = LazyLock::new(args::definition);
 /// Stands for the target where only settings are looked at.
 const ANY_TARGET: &str = ".";
 
@@ -71,7 +75,7 @@ impl Measures for Everything {
             return OwnMeasurements.outline(kind);
         };
         Some(KindOutline {
-            settings: settings(&definition),
+            settings: settings(definition),
             readings: None,
             command: None,
         })
@@ -83,7 +87,7 @@ impl Measures for Everything {
                 .check(kind, given)
                 .map_err(|it| with_commands(kind, it));
         };
-        let known = settings(&definition);
+        let known = settings(definition);
         for key in given.keys() {
             if !known.contains(key) {
                 let message = unknown(kind, key, &known);
@@ -97,7 +101,7 @@ impl Measures for Everything {
         parsed.map(drop).map_err(|message| {
             let mut keys = given.keys();
             let is_meant = |key: &&String| {
-                let mut known = options(&definition);
+                let mut known = options(definition);
                 let arg = known.find(|arg| is_called(arg, key));
                 arg.is_some_and(|arg| names_option(&message, name(arg)))
             };
@@ -192,7 +196,7 @@ impl Everything {
         }
         let kinds = KINDS.iter().filter(|it| it.targets.on_hosts);
         let kinds = kinds.map(|it| it.name.to_owned());
-        let able: Vec<String> = commands().into_iter().chain(kinds).collect();
+        let able: Vec<String> = commands().iter().cloned().chain(kinds).collect();
         Err(MeasureError::Usage(format!(
             "{kind} measures on one host: on several use {}",
             able.join(", ")
@@ -201,11 +205,14 @@ impl Everything {
 }
 
 /// Commands that measure one target, but for those whose name is that of a measurement of studies.
-pub fn commands() -> Vec<String> {
-    let mut names = MeasureCommand::names();
-    let is_no_kind = |it: &str| STUDIES.contains(&it) || OF_OTHERS.contains(&it);
-    names.retain(|it| !is_no_kind(it) && kind_named(it).is_none());
-    names
+pub fn commands() -> &'static [String] {
+    static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let mut names = MeasureCommand::names();
+        let is_no_kind = |it: &str| STUDIES.contains(&it) || OF_OTHERS.contains(&it);
+        names.retain(|it| !is_no_kind(it) && kind_named(it).is_none());
+        names
+    });
+    &NAMES
 }
 
 /// What a command measures that is ready.
@@ -253,10 +260,16 @@ pub fn is_known(kind: &str) -> bool {
 }
 
 /// The command of that name, if it is a measurement of a study.
-pub fn command(kind: &str) -> Option<clap::Command> {
+pub fn command(kind: &str) -> Option<&'static clap::Command> {
     let is_measured = commands().iter().any(|it| it == kind);
-    let definition = is_measured.then(args::definition)?;
-    definition.find_subcommand(kind).cloned()
+    DEFINITION.find_subcommand(kind).filter(|_| is_measured)
+}
+
+/// The command line with that command alone.
+fn line_of(command: &clap::Command) -> clap::Command {
+    clap::Command::new("seekstone")
+        .args(DEFINITION.get_arguments())
+        .subcommand(command)
 }
 
 /// What a measurement with these settings does to each target, in words: `random read 4 KiB, 1
@@ -345,7 +358,7 @@ fn parsed(
         });
     };
     for (key, value) in given {
-        let arg = options(&definition).find(|arg| is_called(arg, key));
+        let arg = options(definition).find(|arg| is_called(arg, key));
         let values = texts(value);
         match arg.is_some_and(is_flag) {
             true if values == ["false"] => {}
@@ -364,7 +377,7 @@ fn parsed(
     }
     let alone = [("no-save", None), ("quiet", None)];
     let (definition, matches) =
-        again(args::definition(), &asked, &alone).map_err(|error| error.0)?;
+        again(line_of(definition), &asked, &alone).map_err(|error| error.0)?;
     let command = args::typed(&matches).map_err(|error| error.to_string())?;
     let Command::Measure(mut command) = command.command else {
         return Err(format!("{kind} does not measure"));

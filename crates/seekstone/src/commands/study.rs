@@ -471,7 +471,7 @@ fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
     let commands = chosen.filter_map(|name| command(name));
     let texts: Vec<String> = own
         .map(described)
-        .chain(commands.map(|it| described_command(&it)))
+        .chain(commands.map(described_command))
         .collect();
     if texts.is_empty() {
         let names = kinds.iter().map(|kind| kind.name);
