@@ -166,7 +166,7 @@ fn reads_and_writes_of_a_mix_have_goals_of_their_own() {
     let goals = ["--goal", "read.p99 <= 5.2ms", "--goal", "write.p99 <= 4ms"];
     let mix = ["--writes", "30%"];
     let ended = long_trial(
-        "900s",
+        "200s",
         &[&mix[..], &goals].concat(),
         4,
         "PASS read.p99 <= 5.2ms: read.latency-p99 is 4.6",
