@@ -1,7 +1,8 @@
 //! Known rates, neighbours and limits on real storage. A program of its own, so that no other
-//! test disturbs them.
+//! test disturbs them. They begin in the order of their names: the longest is in `device_limits`.
 
 mod bench;
+mod device_limits;
 mod fio_pace;
 mod fleet_device;
 mod foreign;
@@ -9,7 +10,6 @@ mod hangs;
 mod known;
 mod own_limits;
 mod polling;
-mod rates;
 mod room;
 mod rows;
 mod time;
