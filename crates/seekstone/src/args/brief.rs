@@ -85,7 +85,8 @@ fn holds(list: &str, arg: &Arg) -> bool {
     list.split(' ').any(|name| name == recorded::name(arg))
 }
 
-fn under_heading(arg: Arg) -> Arg {
+/// An argument under the heading of `--help` that it belongs to, if any.
+pub(super) fn under_heading(arg: Arg) -> Arg {
     let heading = HEADINGS.iter().find(|(_, list)| holds(list, &arg));
     match heading.filter(|_| !arg.is_positional()) {
         Some((heading, _)) => arg.help_heading(*heading),

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::Command;
 
-use super::brief::{in_brief, in_full};
+use super::brief::{in_brief, in_full, under_heading};
 
 /// Commands under their headings: those of the first page, and those that `help --all` adds. Those
 /// of kinds that are in no group stand at the end of the group [`KINDS_AT`].
@@ -77,9 +77,20 @@ pub fn with_help_for(definition: Command, words: Vec<OsString>) -> (Command, Vec
             .any(|it| *it == "-h")
         {
             true => (in_brief(definition), words),
-            false => (in_full(definition), words),
+            false => (with_named_in_full(definition, &typed), words),
         },
     }
+}
+
+/// The definition, in which the commands among the words show all options. To put those of every
+/// command under headings takes milliseconds of each start.
+fn with_named_in_full(definition: Command, words: &[&OsStr]) -> Command {
+    let words = words.iter().filter_map(|word| word.to_str());
+    let named = words.filter(|word| definition.find_subcommand(word).is_some());
+    let named: Vec<String> = named.map(str::to_owned).collect();
+    let in_full_too = |line: Command, name| line.mut_subcommand(name, in_full);
+    let definition = definition.mut_args(under_heading);
+    named.into_iter().fold(definition, in_full_too)
 }
 
 /// All commands under their headings.
