@@ -8,6 +8,7 @@ use serde_json::Value;
 /// Members of a mirror, sparse. Blocks that were rewritten count as used until the next commit, and
 /// a replacement keeps a tenth of a member from being written: a faster disk takes more.
 const MEMBER_MIB: usize = 4096;
+/// Two slow disks write that within the share of a short budget.
 const SMALL: [&str; 6] = ["--size", "8MiB", "--reserve", "0", "--workload", "archive"];
 
 /// The modes of the workloads of a run, and whether each change was found out.
