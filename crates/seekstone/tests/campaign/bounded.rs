@@ -11,12 +11,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-use crate::support::pressure::Pressure;
+use crate::support::HANGING;
 
-/// What has not ended by then hangs. Every case takes a few seconds at most.
-const HANGING: Duration = Duration::from_secs(60);
-/// The same where it has no processor most of the time.
-const HANGING_LOADED: Duration = Duration::from_secs(600);
 /// How often something is looked at that says nothing when it is so.
 const LOOK: Duration = Duration::from_micros(500);
 /// As a shell says that a program ended by a panic.
@@ -106,9 +102,7 @@ impl Bounded {
 
     /// Wait for its end, but not for ever.
     pub fn end(mut self) -> Outcome {
-        let pressure = Pressure::new();
-        let is_short = || pressure.is_high() && self.ends_within(HANGING_LOADED);
-        let is_hung = !self.ends_within(HANGING) && !is_short();
+        let is_hung = !self.ends_within(HANGING);
         if is_hung {
             let _ = self.child.kill();
         }

@@ -34,7 +34,7 @@ use tempfile::TempDir;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seekstone");
 /// A child that has not ended by then hangs. No test needs more than a few seconds, but three ranks
 /// beside forty other processes on two processors took minutes.
-const HANGING: Duration = Duration::from_secs(600);
+pub const HANGING: Duration = Duration::from_secs(600);
 /// How often something is looked at that says nothing when it is so.
 const LOOK: Duration = Duration::from_micros(500);
 /// What voids a measurement of real storage that others keep from the processors or the disk.
