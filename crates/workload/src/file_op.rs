@@ -4,6 +4,7 @@
 //! calls follow each other and each of them blocks, so they have no due instants and no agenda.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,7 @@ impl DirectoryNumber {
 }
 
 /// A name that a driver prints: `d0001` is file 1 of series `d`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileName {
     /// The directory that holds it.
     pub directory: DirectoryNumber,
@@ -39,6 +40,14 @@ impl FileName {
             series,
             number,
         }
+    }
+}
+
+/// As one number: a file is looked up before each call on it.
+impl Hash for FileName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let within = (u128::from(u32::from(self.series)) << 32) | u128::from(self.number);
+        state.write_u128((u128::from(self.directory.0) << 64) | within);
     }
 }
 
