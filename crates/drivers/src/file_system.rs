@@ -431,9 +431,10 @@ impl FileSystemDriver {
     }
 
     fn remove(&mut self, file: FileName) -> Result<u64, SystemError> {
-        let made = self.known(file)?;
-        self.unlink(&self.path(file)?, &made.identity, AtFlags::empty())?;
-        self.files.remove(&file);
+        let path = self.path(file)?;
+        let made = self.files.remove(&file).ok_or(SystemError::NOENT)?;
+        let removed = self.unlink(&path, &made.identity, AtFlags::empty());
+        removed.inspect_err(|_| drop(self.files.insert(file, made)))?;
         self.sync_names(file.directory)
     }
 
@@ -540,8 +541,7 @@ impl FileSystemDriver {
         }
         let mut failed = Ok(0);
         for (name, made) in self.files.clone() {
-            let path = self.path(name)?;
-            match self.unlink(&path, &made.identity, AtFlags::empty()) {
+            match self.unlink(&self.path(name)?, &made.identity, AtFlags::empty()) {
                 Ok(()) | Err(SystemError::NOENT) => drop(self.files.remove(&name)),
                 Err(error) => failed = Err(error),
             }
