@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use rustix::io::Errno;
+use rustix::net::sockopt::set_socket_recv_buffer_size;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 use serde_json::Value;
 
@@ -18,9 +19,11 @@ use crate::bench::{BenchDirectory, BenchPlan, median, number};
 
 /// Connections that are opened and say nothing.
 const IDLE: usize = 1000;
-/// Clients that ask and do not read: as many as a listener has slots.
-const SLOW: usize = 16;
-/// Requests that one of them sends at once: their answers fill every buffer on the way.
+/// Clients that are slow, or hasty: as many as a listener has slots.
+const SLOTS: usize = 16;
+/// What a slow one takes of the kernel: most of its answer waits at the other side.
+const SMALL_BUFFER: usize = 1 << 10;
+/// Requests that a hasty one sends with each connection.
 const ASKED: usize = 400;
 /// The file in memory is no larger.
 const FILE_MIB_MAX: u64 = 64;
@@ -35,13 +38,22 @@ enum Audience {
     /// A page, and nobody.
     Nobody,
     Idle,
+    /// Those who ask for the page and its feed, and read a byte at a time.
     Slow,
+    /// Those who ask, read nothing, and ask again.
+    Hasty,
     /// One who follows the run, as a browser does.
     Follower,
 }
 
 impl Audience {
-    const WITH_PAGE: [Self; 4] = [Self::Nobody, Self::Idle, Self::Slow, Self::Follower];
+    const WITH_PAGE: [Self; 5] = [
+        Self::Nobody,
+        Self::Idle,
+        Self::Slow,
+        Self::Hasty,
+        Self::Follower,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -49,6 +61,7 @@ impl Audience {
             Self::Nobody => "a page, no client",
             Self::Idle => "1,000 idle connections",
             Self::Slow => "16 slow readers",
+            Self::Hasty => "16 ask without a pause",
             Self::Follower => "a page open",
         }
     }
@@ -66,7 +79,13 @@ impl Audience {
                 drop(idle);
             }
             Self::Slow => std::thread::scope(|scope| {
-                for _ in 0..SLOW {
+                for number in 0..SLOTS {
+                    let path = ["/", "/events"][number % 2];
+                    scope.spawn(move || read_slowly(at, path, is_over));
+                }
+            }),
+            Self::Hasty => std::thread::scope(|scope| {
+                for _ in 0..SLOTS {
                     scope.spawn(|| ask_and_read_nothing(at, is_over));
                 }
             }),
@@ -180,7 +199,36 @@ fn begun(at: SocketAddr) -> rustix::io::Result<OwnedFd> {
     }
 }
 
-/// Ask for pages, read nothing, and begin again when the connection is dropped.
+/// Ask for something, read a byte at a time, and ask again when the connection is dropped.
+fn read_slowly(at: SocketAddr, path: &str, is_over: &AtomicBool) {
+    let asked = || -> Result<TcpStream> {
+        let stream = socket_with(
+            AddressFamily::INET,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
+        set_socket_recv_buffer_size(&stream, SMALL_BUFFER)?;
+        connect(&stream, &at)?;
+        let mut stream = TcpStream::from(stream);
+        stream.set_read_timeout(Some(LOOK))?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {at}\r\n\r\n")?;
+        Ok(stream)
+    };
+    while !is_over.load(Ordering::Relaxed) {
+        let mut stream = asked().ok();
+        while !is_over.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+            match stream.as_mut().map(|it| it.read(&mut [0])) {
+                Some(Ok(1)) => {}
+                Some(Err(error)) if error.kind() == ErrorKind::WouldBlock => {}
+                _ => break,
+            }
+        }
+    }
+}
+
+/// Ask for pages, read nothing, and begin again at once.
 fn ask_and_read_nothing(at: SocketAddr, is_over: &AtomicBool) {
     let request = format!("GET / HTTP/1.1\r\nHost: {at}\r\n\r\n");
     while !is_over.load(Ordering::Relaxed) {
@@ -189,15 +237,7 @@ fn ask_and_read_nothing(at: SocketAddr, is_over: &AtomicBool) {
             continue;
         };
         let _ = stream.set_write_timeout(Some(LOOK));
-        let is_asked = (0..ASKED).all(|_| stream.write_all(request.as_bytes()).is_ok());
-        // What follows a full buffer fails once the connection is gone.
-        let is_kept = |it: &mut TcpStream| match it.write(request.as_bytes()) {
-            Ok(_) => !is_asked,
-            Err(error) => [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()),
-        };
-        while !is_over.load(Ordering::Relaxed) && is_kept(&mut stream) {
-            std::thread::sleep(LOOK);
-        }
+        let _ = (0..ASKED).try_for_each(|_| stream.write_all(request.as_bytes()));
     }
 }
 
