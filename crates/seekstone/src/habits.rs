@@ -122,6 +122,7 @@ fn with_tip(error: Error, definition: &Command, typed: &[String]) -> Error {
     let command = command.unwrap_or_default();
     if let (ErrorKind::ArgumentConflict, "study", Some(target)) =
         (error.kind(), command, typed.get(2))
+        && !target.starts_with('-')
     {
         let tip = format!(
             "name the target with --target: seekstone study {} --target {target}",
