@@ -433,8 +433,10 @@ impl FileSystemDriver {
     fn remove(&mut self, file: FileName) -> Result<u64, SystemError> {
         let path = self.path(file)?;
         let made = self.files.remove(&file).ok_or(SystemError::NOENT)?;
-        let removed = self.unlink(&path, &made.identity, AtFlags::empty());
-        removed.inspect_err(|_| drop(self.files.insert(file, made)))?;
+        if let Err(error) = self.unlink(&path, &made.identity, AtFlags::empty()) {
+            self.files.insert(file, made);
+            return Err(error);
+        }
         self.sync_names(file.directory)
     }
 
