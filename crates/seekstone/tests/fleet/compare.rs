@@ -1,11 +1,12 @@
 //! Comparisons and studies of several ranks: each replicate is one run of all of them, and rank 0
 //! has the result.
 
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::path::Path;
 
 use crate::support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
 use crate::support::tables::in_turn;
-use crate::support::{Scratch, finish};
+use crate::support::{Running, Scratch, finish};
 use serde_json::Value;
 
 /// Small trials that leave nothing behind.
@@ -133,8 +134,10 @@ fn a_log_on_two_ranks_is_two_logs() {
     let args = "wal one --size 4MiB --time 200ms --writers 3 --repeat 2 --reserve 0 --seed 5 \
                 --quiet --no-save --json run.json";
     let args: Vec<&str> = args.split_whitespace().collect();
-    let ended = finish(ranks(&scratch, &OPEN_MPI, 2, &args));
-    assert!(ended.error().is_empty(), "{ended:?}");
+    let mut running = Running::start(ranks(&scratch, &OPEN_MPI, 2, &args));
+    let are_two = running.runs_until(|| logs(&scratch.path("one")) == 2);
+    let ended = running.end();
+    assert!(are_two && ended.error().is_empty(), "{ended:?}");
     assert_clean(&scratch);
     let run = json(&scratch.path("run.json"));
     assert_eq!(run["status"]["state"], "complete", "{run}");
@@ -149,7 +152,7 @@ fn a_log_on_two_ranks_is_two_logs() {
     for replicate in replicates {
         let readings = replicate["readings"].as_array().expect("readings");
         if readings.is_empty() {
-            // On a machine where others are at work.
+            // On a machine where others are at work there are two logs, and no figures.
             assert!(warnings.contains("invalid on"), "{warnings}");
             continue;
         }
@@ -164,6 +167,14 @@ fn a_log_on_two_ranks_is_two_logs() {
         let sessions = of("commits") * of("latency");
         assert!((4.0..8.0).contains(&sessions), "{sessions}: {readings:?}");
     }
+}
+
+/// Logs in the work directories of a directory.
+fn logs(directory: &Path) -> usize {
+    let entries = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
+    let inside = entries(directory).flat_map(|it| entries(&it.path()));
+    let is_log = |it: &DirEntry| it.file_name().to_string_lossy().starts_with("main");
+    inside.filter(is_log).count()
 }
 
 #[test]
