@@ -182,6 +182,8 @@ warning_codes! {
         "a client of `files --stonewall` had no more to do before the time was up";
     SsdUndecided "ssd-undecided" Row [Warning]
         "the rounds of an SSD test do not tell whether it is steady";
+    NotToldApart "not-told-apart" Effort [Info]
+        "the targets of a comparison cannot be told apart by their first metric";
     StudyNotPrecise "study-not-precise" Effort [Warning]
         "results of a study have wider intervals than requested, or than a quarter of the value";
     StudyRoundsLeftOut "study-rounds-left-out" Run [Info]
@@ -208,8 +210,8 @@ warning_codes! {
     FlushByKernelThread "flush-by-kernel-thread" Machine [Info]
         "io_uring hands each flush to a thread of the kernel";
     Hosts "hosts" Run [Info]
-        "several hosts measured together: who was done first and last, how well their clocks are \
-         known, and how their targets differ";
+        "several hosts measured together: who was done first and last, clock uncertainty, and how \
+         targets differ";
     EngineFallback "engine-fallback" Row [Info] "the usual I/O engine could not be used";
     FileUnmarked "file-unmarked" Run [Warning]
         "`--keep-files` left a file that later runs cannot know as theirs";

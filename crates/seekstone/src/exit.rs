@@ -1,12 +1,12 @@
 //! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done with a warning that voids a number, 4 a
-//! limit was exceeded, 5 that is undecided.
+//! limit was exceeded, 5 that is undecided, or targets cannot be told apart.
 
 use std::process::ExitCode;
 
 use drivers::ReadFileError;
 use host::inspect::InspectError;
 use lab::bench::BenchError;
-use results::{LimitVerdict, Run, Status};
+use results::{LimitVerdict, Run, Status, WarningCode};
 use study::StudyRunError;
 
 /// How the program ends.
@@ -73,6 +73,7 @@ impl Exit {
         match run.goals_outcome() {
             Some(LimitVerdict::Exceeded) => Self::Exceeded,
             Some(LimitVerdict::Undecided) => Self::Undecided,
+            None if is_undecided(run) => Self::Undecided,
             Some(LimitVerdict::Kept) | None => Self::Done,
         }
     }
@@ -100,6 +101,12 @@ impl Exit {
             _ => Self::Failed,
         }
     }
+}
+
+/// Whether targets were compared, and none can be told apart from another.
+fn is_undecided(run: &Run) -> bool {
+    let mut warnings = run.warnings.iter();
+    warnings.any(|it| it.code == WarningCode::NotToldApart)
 }
 
 /// Options that do not go together.

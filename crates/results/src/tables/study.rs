@@ -49,6 +49,9 @@ impl Study {
         tables.extend(self.distributions());
         run.tables.extend(tables);
         run.warnings.extend(self.too_wide(is_of_targets));
+        if is_of_targets {
+            run.warnings.extend(self.undecided());
+        }
         run.findings.extend(self.conclusions());
         if !is_of_targets {
             run.note = Some(RunNote {
@@ -79,7 +82,7 @@ impl Study {
             }
             // What was measured on each of them.
             .titled(&self.title)
-            .noted(notes.chain([self.procedure().join("; ") + "."]))
+            .noted(notes.chain([self.procedure().join(". ") + "."]))
             .noted(self.resumed())
             .shown(Show {
                 by_nines: true,

@@ -102,10 +102,7 @@ impl Study {
                 &format!("No difference above {margin} % in "),
                 of(Meaning::Same),
             ),
-            (
-                &format!("No difference above {margin} % is shown in "),
-                of(Meaning::NotShown),
-            ),
+            ("Cannot be told apart in ", of(Meaning::NotShown)),
             ("Too few rounds to compare ", of(Meaning::TooFew)),
         ];
         let sentences = sentences.iter().filter(|(_, text)| !text.is_empty());
