@@ -81,8 +81,9 @@ pub(crate) fn title(run: &Run) -> String {
 
 /// The same of a page, with the workload of a single trial.
 pub(crate) fn page_title(run: &Run) -> String {
-    match run.measurements.as_slice() {
-        [one] if !one.title.is_empty() => format!("{} on {}", one.title, subject(run)),
+    match (run.measurements.as_slice(), &run.note) {
+        (_, Some(note)) if !note.title.is_empty() => note.title.clone(),
+        ([one], _) if !one.title.is_empty() => format!("{} on {}", one.title, subject(run)),
         _ => title(run),
     }
 }

@@ -14,6 +14,15 @@ pub(crate) fn words(name: &str) -> String {
     words.join(" ")
 }
 
+/// A metric as it is spoken of: every latency says which.
+pub(crate) fn metric_words(name: &str) -> String {
+    match name.rsplit_once('-') {
+        _ if name == "latency" => "mean latency".to_owned(),
+        Some(("latency", which)) => format!("{which} latency"),
+        _ => words(name),
+    }
+}
+
 /// The same beginning with a capital letter.
 pub(crate) fn capitalised(text: &str) -> String {
     // The name of a target stays as it is.
@@ -34,5 +43,8 @@ mod tests {
         check("iops", "IOPS");
         check("latency-p99.9", "latency p99.9");
         check("cpu-per-io", "CPU per I/O");
+        assert_eq!(metric_words("latency"), "mean latency");
+        assert_eq!(metric_words("latency-p99.9"), "p99.9 latency");
+        assert_eq!(metric_words("service-latency"), "service latency");
     }
 }

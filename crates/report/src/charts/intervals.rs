@@ -1,7 +1,7 @@
 //! Percentiles of the latency and the rate over time, from the histogram of each interval.
 
 use results::environment::BackgroundIo;
-use results::{Interval, Measurement, Unit, Work};
+use results::{Interval, Measurement, Unit, Work, percentile_in};
 use stats::Histogram;
 use units::format_duration_ns;
 
@@ -42,7 +42,7 @@ impl DrawnInterval {
 
     pub fn percentile(&self, p: f64) -> Option<f64> {
         let time = match p < 1.0 {
-            true => self.response.quantile(p)?,
+            true => percentile_in(&self.response, p)?,
             false if self.response.is_empty() => return None,
             false => self.response.max(),
         };

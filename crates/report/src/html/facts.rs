@@ -93,14 +93,14 @@ fn item(remark: &Remark<'_>) -> String {
         escaped(&scopes)
     );
     if !remark.others.is_empty() {
-        let count = format_counted(remark.others.len() as u64, "remark");
+        let count = format_counted(remark.others.len() as u64, "more result");
         let others: Vec<String> = remark
             .others
             .iter()
             .map(|other| format!("<li>{}</li>", escaped(other)))
             .collect();
         text.push_str(&format!(
-            "<details><summary>{count} alike</summary><ul>{}</ul></details>",
+            "<details><summary>{count}</summary><ul>{}</ul></details>",
             others.concat()
         ));
     }
@@ -271,8 +271,13 @@ pub(super) fn repeat(run: &Run) -> String {
         )
     });
     format!(
-        "{}<p>Anywhere else, from this file, with all its settings:</p>\n\
+        "{}<p>{}rom this file, with all its settings:</p>\n\
          <pre tabindex=\"0\">seekstone runs import PAGE.html\nseekstone runs repeat</pre>\n",
-        here.unwrap_or_default()
+        here.as_deref().unwrap_or_default(),
+        if here.is_some() {
+            "Anywhere else, f"
+        } else {
+            "F"
+        }
     )
 }

@@ -6,14 +6,14 @@ use results::{Figure, Row, Run, Table, Trust, Unit};
 use super::tables::ranked;
 use crate::figure::QUOTED;
 use crate::markup::{Printed, escaped, in_print};
-use crate::names::words;
+use crate::names::{metric_words, words};
 
 /// So many have space in one line.
 const SHOWN: usize = 4;
 /// Figures of a run with one row, where it has them; the rest follow.
 const OF_ONE_ROW: [&str; 4] = ["iops", "latency", "latency-p99", "latency-max"];
-/// What stands below the headline of a row.
-const BELOW: [&str; 2] = ["iops", "latency-p99"];
+/// What may stand below the headline of a row: its rate, and the first of these that is firm.
+const TAILS: [&str; 3] = ["latency-p99", "latency-p95", "latency-p50"];
 
 /// As a list; empty where nothing can be shown.
 pub(super) fn all(run: &Run, tables: &[Table]) -> String {
@@ -30,7 +30,7 @@ pub(super) fn all(run: &Run, tables: &[Table]) -> String {
         rows => {
             let rows = rows.iter().take(SHOWN).filter_map(|(table, row)| {
                 let head = row.headline()?;
-                let below = BELOW.iter().filter_map(|name| row.figure(name));
+                let below = [row.figure("iops"), tail(row)].into_iter().flatten();
                 let below = below.filter(|it| it.metric.name != head.metric.name && is_known(it));
                 let below = below.map(|it| format!("{} {}", value(it), metric(it)));
                 let below = below.collect::<Vec<String>>().join(", ");
@@ -98,7 +98,10 @@ fn name(run: &Run, table: &Table, row: &Row) -> String {
             format!("{title} at {}", in_print(&level_with_unit(level)))
         }
         _ if row.levels.is_empty() => words(&name),
-        _ => name.replace('=', " "),
+        // The name of a target may have the sign, too.
+        _ => table.factors.iter().fold(name, |name, factor| {
+            name.replace(&format!("{factor}="), &format!("{factor} "))
+        }),
     }
 }
 
@@ -113,21 +116,25 @@ fn level_with_unit(level: &str) -> String {
     format!("{number} {unit}")
 }
 
-/// A metric as it is spoken of: every latency says which.
 fn metric(figure: &Figure) -> String {
-    let name = figure.metric.name.as_str();
-    match name.rsplit_once('-') {
-        _ if name == "latency" => "mean latency".to_owned(),
-        Some(("latency", which)) => format!("{which} latency"),
-        _ => words(name),
-    }
+    metric_words(&figure.metric.name)
 }
 
-/// Every rate says of what.
+/// The p99, or where too few operations lie beyond it the highest percentile below that has enough.
+fn tail(row: &Row) -> Option<&Figure> {
+    let known = TAILS.iter().filter_map(|name| row.figure(name));
+    let known: Vec<&Figure> = known.filter(|it| is_known(it)).collect();
+    let firm = known.iter().find(|it| !it.is_indicative);
+    firm.or(known.first()).copied()
+}
+
+/// Every rate says of what, and once that it is one.
 fn value(figure: &Figure) -> String {
     let printed = Printed::of(figure).value;
+    let mut rates = ["iops", "per-second"].into_iter();
+    let is_named = rates.any(|it| figure.metric.name.ends_with(it));
     match figure.metric.unit {
-        Unit::PerSecond if figure.metric.name == "iops" => printed.replace("/s", ""),
+        Unit::PerSecond if is_named => printed.replace("/s", ""),
         _ => printed,
     }
 }

@@ -6,7 +6,7 @@ use units::format_counted;
 
 use crate::figure::{indicative_legend, legend};
 use crate::markup::{Printed, escaped, in_print};
-use crate::names::{capitalised, words};
+use crate::names::{capitalised, metric_words, words};
 use crate::plot::Extent;
 use crate::plot::axis::{Axis, AxisScale, tick_label};
 use crate::plot::strip::{SHOWN, Sense, Strip};
@@ -35,7 +35,7 @@ impl Labels {
                 self.rules.push_str(&format!(
                     ".{class} td:nth-child({}){{--l:\"{}\"}}\n",
                     place + 1,
-                    quoted(&words(name))
+                    quoted(&metric_words(name))
                 ));
             }
         }
@@ -139,7 +139,9 @@ pub(super) fn one(
         .chain(metrics.iter().map(|it| Some(it.name.as_str())))
         .chain(notes.iter().map(|it| Some(*it)));
     let class = labels.take(columns);
-    let mut text = format!("<div class=\"wide\"><table class=\"{class}\"><thead><tr>");
+    let ranked_class = if table.show.is_ranked { " ranked" } else { "" };
+    let mut text =
+        format!("<div class=\"wide\"><table class=\"{class}{ranked_class}\"><thead><tr>");
     text.extend(factors.iter().map(|factor| {
         let factor = escaped(&words(factor));
         format!("<th scope=\"col\">{factor}</th>")
@@ -153,7 +155,7 @@ pub(super) fn one(
     for metric in metrics {
         text.push_str(&format!(
             "<th scope=\"col\" class=\"n\">{}</th>",
-            escaped(&words(&metric.name))
+            escaped(&metric_words(&metric.name))
         ));
     }
     for what in &notes {

@@ -13,6 +13,8 @@ use crate::standing::{counts, first};
 use crate::target::in_brief;
 use crate::verdicts::{evidence, verdict_word};
 
+/// What stays on the line of the number before it.
+const UNITS: [&str; 9] = ["ns", "µs", "ms", "%", "IOPS", "kB/s", "MB/s", "GB/s", "KiB"];
 /// A longer sentence is set smaller.
 const LONG: usize = 140;
 
@@ -143,9 +145,21 @@ fn standing(run: &Run, tables: &[Table]) -> String {
     parts.join(" ")
 }
 
-/// Parts of a sentence that stay together where a line must be broken.
+/// Parts of a sentence that stay together where a line must be broken; so does a number with its
+/// unit.
 fn in_parts(sentence: &str) -> String {
-    let parts = sentence.split(", ").map(escaped);
+    let mut joined = String::new();
+    for word in sentence.split(' ') {
+        let ends_with_number = joined.ends_with(|it: char| it.is_ascii_digit());
+        let is_unit = UNITS.contains(&word.trim_end_matches([',', '.', ')']));
+        let is_range = word == "–" || joined.ends_with('–');
+        if !joined.is_empty() {
+            let is_one = is_range || is_unit && ends_with_number;
+            joined.push(if is_one { '\u{a0}' } else { ' ' });
+        }
+        joined.push_str(word);
+    }
+    let parts = joined.split(", ").map(escaped);
     let parts: Vec<String> = parts.map(|part| format!("<span>{part}")).collect();
     parts.join(",</span> ") + "</span>"
 }
@@ -159,7 +173,7 @@ mod tests {
         let parts = in_parts("a-b 1 µs, <up> to 2,000/s");
         assert_eq!(
             parts,
-            "<span>a-b 1 µs,</span> <span>&lt;up&gt; to 2,000/s</span>"
+            "<span>a-b 1\u{a0}µs,</span> <span>&lt;up&gt; to 2,000/s</span>"
         );
     }
 }

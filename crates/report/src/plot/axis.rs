@@ -178,7 +178,9 @@ fn compact(value: f64) -> String {
         v if v >= 1e3 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    let shown = (value / divisor * 100.0).round() / 100.0;
+    // Ticks are round: rounding removes only what sums of steps are off.
+    let parts = if value.abs() < 1.0 { 1e6 } else { 100.0 };
+    let shown = (value / divisor * parts).round() / parts;
     format!("{shown}{letter}")
 }
 

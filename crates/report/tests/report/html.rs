@@ -175,7 +175,7 @@ fn the_verdict_comes_first() {
     let (_, run, _) = &kinds()[0];
     let page = html(run);
     let document = parsed(&page);
-    let lead = text(all(&document, "header .lead")[0]);
+    let lead = text(all(&document, "header .lead")[0]).replace('\u{a0}', " ");
     assert!(
         lead.starts_with("Sustains 87,300 (85,600 – 89,000) random 4 KiB reads/s"),
         "{lead}"
@@ -283,6 +283,7 @@ fn names_from_outside_are_never_markup() {
             taint(&mut measurement.title);
         }
         run.curves.iter_mut().for_each(|it| taint(&mut it.title));
+        run.note.iter_mut().for_each(|it| taint(&mut it.title));
         let page = html(&run);
         let document = parsed(&page);
         let after = document
@@ -423,7 +424,7 @@ fn what_to_mind_is_ordered_by_weight_and_told_once() {
         .map(text);
     assert_eq!(folded.collect::<Vec<String>>(), ["1 more"]);
     let alike = text(all(&document, "#warnings .warnings details")[0]);
-    assert_eq!(alike, "1 remark alikeTwo.");
+    assert_eq!(alike, "1 more resultTwo.");
 }
 
 /// Runs side by side: each ratio is the comparison's own, and all curves are in one chart.
