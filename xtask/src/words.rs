@@ -57,13 +57,16 @@ const BANNED: [(&str, &str); 46] = [
     ("measure again", "rerun"),
 ];
 /// Crates whose texts no user reads, or that keep the words of old documents.
-const EXEMPT: [&str; 3] = ["sample", "vintage", "xtask"];
-/// Files whose texts are in the language of another program, in which a semicolon has a meaning, or
-/// in the words of old documents.
-const OTHER_LANGUAGES: [&str; 13] = [
+const EXEMPT: [&str; 4] = ["sample", "validation", "vintage", "xtask"];
+/// Files and folders whose texts are in the language of another program, or in the words of old
+/// documents: their punctuation and their length are not ours.
+const OTHER_LANGUAGES: [&str; 16] = [
+    "crates/archive/src/",
+    "crates/fio/src/output/",
     "crates/fleet/src/launch/kubernetes.rs",
     "crates/hpc/src/io500.rs",
     "crates/host/src/keeper.rs",
+    "crates/host/src/tracefs.rs",
     "crates/report/src/html.rs",
     "crates/report/src/html/live.rs",
     "crates/seekstone/src/args/classic.rs",
@@ -78,7 +81,14 @@ const OTHER_LANGUAGES: [&str; 13] = [
 /// Arguments and commands, whose comments are the help text.
 const HELP: &str = "crates/seekstone/src/args";
 
-/// Name every place where a user would read a banned phrase.
+/// Words of a sentence, at most; what is filled in counts as one.
+const WORDS_MAX: usize = 20;
+/// Colons of a sentence, at most.
+const COLONS_MAX: usize = 1;
+/// Says what a message is, and is no part of its sentence.
+const LABELS: [&str; 3] = ["error: ", "note: ", "warning: "];
+
+/// Name every place where a user would read a banned phrase, or a sentence that is too long.
 pub fn words(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
     let read = sources
         .iter()
@@ -96,7 +106,8 @@ pub fn words(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
         let text = std::fs::read_to_string(&path)?;
         let name = path.strip_prefix(root()).unwrap_or(&path).display();
         let name = name.to_string();
-        for (line, text) in (1_usize..).zip(text.lines()) {
+        let is_said = |text: &&str| !text.starts_with('#') && !text.starts_with("  seekstone");
+        for (line, text) in (1_usize..).zip(text.lines()).filter(|(_, it)| is_said(it)) {
             judge_text(&name, line, text, faults);
         }
     }
@@ -148,19 +159,62 @@ fn links(page: &Path, text: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// Name the phrases in a text of a command, and its semicolons.
+/// Name the phrases in a text of a command, and its sentences that are too long.
 fn judge_text(path: &str, line: usize, text: &str, faults: &mut Vec<String>) {
     judge(path, line, text, faults);
-    if text.contains("; ") && !OTHER_LANGUAGES.contains(&path) {
-        faults.push(format!(
-            "{path}:{line}: a semicolon in a text for users: write two sentences"
-        ));
+    if !OTHER_LANGUAGES.iter().any(|it| path.starts_with(it)) {
+        faults.extend(sentence_faults(text).map(|it| format!("{path}:{line}: {it}")));
     }
+}
+
+/// What is wrong with the sentences of a text: each has one idea, said in few words.
+fn sentence_faults(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split('\n').flat_map(|line| {
+        let line = LABELS
+            .iter()
+            .fold(line, |line, it| line.strip_prefix(it).unwrap_or(line));
+        line.split_inclusive(' ').chain(["\n"])
+    });
+    let mut is_default = false;
+    // What an option is where it is not given stands behind its sentence.
+    let words = words.filter(move |word| {
+        is_default |= word.starts_with("[default");
+        let is_kept = !is_default || *word == "\n";
+        is_default &= !word.contains(']') && *word != "\n";
+        is_kept
+    });
+    let words: Vec<&str> = words.map(str::trim_end).collect();
+    let ends = |it: &&str| it.is_empty() || it.ends_with(['.', '!', '?']);
+    let sentences = words.split_inclusive(ends);
+    let faults = sentences.filter_map(|words| {
+        let is_word = |it: &&&str| it.contains(|it: char| it.is_alphanumeric() || it == '{');
+        let with = |end: char| {
+            let inner = words[..words.len() - 1].iter();
+            inner.filter(move |it| it.ends_with(end) && !it.starts_with('-'))
+        };
+        let count = words.iter().filter(is_word).count();
+        let fault = match (with(';').count(), with(':').count()) {
+            (1.., _) => "a semicolon".to_owned(),
+            (_, colons) if colons > COLONS_MAX => format!("{colons} colons"),
+            _ if count > WORDS_MAX => format!("{count} words"),
+            _ => return None,
+        };
+        let begin = words
+            .iter()
+            .take(5)
+            .copied()
+            .collect::<Vec<&str>>()
+            .join(" ");
+        Some(format!(
+            "{fault} in the sentence \"{begin} ...\": write two"
+        ))
+    });
+    faults.collect::<Vec<String>>().into_iter()
 }
 
 /// Name the phrases in a text, however their first letters are written.
 fn judge(path: &str, line: usize, text: &str, faults: &mut Vec<String>) {
-    let text = &text.to_lowercase();
+    let text = &text.to_lowercase().replace("told apart", "distinguished");
     for (phrase, instead) in BANNED {
         if holds(text, phrase) {
             faults.push(format!(
@@ -195,13 +249,19 @@ fn unquoted(line: &str) -> String {
 /// The texts in a source: its string literals of several words, without what is filled in, and the
 /// comments that are help.
 fn texts(source: &str, is_help: bool) -> Vec<(usize, String)> {
-    let mut texts = Vec::new();
+    let mut texts: Vec<(usize, String)> = Vec::new();
     let mut open: Option<(usize, String)> = None;
+    let mut help_ends = 0;
     for (number, line) in (1_usize..).zip(source.lines()) {
         let trimmed = line.trim_start();
         if open.is_none() && trimmed.starts_with("//") {
-            if is_help && trimmed.starts_with("///") {
-                texts.push((number, trimmed.to_owned()));
+            if let Some(help) = trimmed.strip_prefix("///").filter(|_| is_help) {
+                match texts.last_mut().filter(|_| help_ends == number - 1) {
+                    Some((_, text)) if help.is_empty() => text.push('\n'),
+                    Some((_, text)) => text.push_str(help),
+                    None => texts.push((number, help.to_owned())),
+                }
+                help_ends = number;
             }
             continue;
         }
@@ -216,8 +276,8 @@ fn texts(source: &str, is_help: bool) -> Vec<(usize, String)> {
                 (None, _) => {}
                 (Some(_), '"') => texts.extend(open.take()),
                 (Some((_, text)), '\\') => {
-                    let next = letters.next();
-                    text.extend(next.filter(|it| !matches!(it, 'n' | 't' | '\\')));
+                    let next = letters.next().filter(|it| !matches!(it, 't' | '\\'));
+                    text.extend(next.map(|it| if it == 'n' { '\n' } else { it }));
                 }
                 (Some((_, text)), '{') => {
                     text.push('{');
@@ -230,13 +290,14 @@ fn texts(source: &str, is_help: bool) -> Vec<(usize, String)> {
             }
         }
         if let Some((_, text)) = &mut open {
-            text.push(' ');
+            text.push(if line.ends_with('\\') { ' ' } else { '\n' });
         }
     }
+    let spaced = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     texts.retain(|(_, text)| text.trim().contains(' '));
     texts
         .iter_mut()
-        .for_each(|(_, text)| *text = text.split_whitespace().collect::<Vec<_>>().join(" "));
+        .for_each(|(_, text)| *text = text.split('\n').map(spaced).collect::<Vec<_>>().join("\n"));
     texts
 }
 
@@ -282,6 +343,33 @@ mod tests {
         assert_eq!(faults_of("    /// It is about time.", true).len(), 1);
         assert_eq!(faults_of("    /// Room that stays free.", true).len(), 1);
         assert_eq!(faults_of("    /// It is about time.", false).len(), 0);
+    }
+
+    #[test]
+    fn a_sentence_has_one_colon_and_twenty_words() {
+        let check = |source: &str, is_help: bool, expected: &[&str]| {
+            let texts = texts(source, is_help);
+            let found: Vec<String> = texts.iter().flat_map(|it| sentence_faults(&it.1)).collect();
+            let found: Vec<&str> = found
+                .iter()
+                .filter_map(|it| it.split(" in the").next())
+                .collect();
+            assert_eq!(found, expected, "{source}");
+        };
+        check("a(\"{x}: there is: nothing\")", false, &["2 colons"]);
+        check("a(\"error: {x}: nothing. {y}: it is so\")", false, &[]);
+        check("a(\"one; two\")", false, &["a semicolon"]);
+        let words = "word ".repeat(19);
+        check(&format!("a(\"{words}{{end}}\")"), false, &[]);
+        check(
+            &format!("a(\"{words}two {{words}}\")"),
+            false,
+            &["21 words"],
+        );
+        check(&format!("a(\"{words}end.\\n{words}\")"), false, &[]);
+        let help = format!("/// {words}\n/// [default: {words}]. {words}\n/// end of it\n");
+        check(&help, true, &["41 words"]);
+        check(&help, false, &[]);
     }
 
     #[test]

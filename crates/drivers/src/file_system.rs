@@ -431,12 +431,9 @@ impl FileSystemDriver {
     }
 
     fn remove(&mut self, file: FileName) -> Result<u64, SystemError> {
-        let path = self.path(file)?;
-        let made = self.files.remove(&file).ok_or(SystemError::NOENT)?;
-        if let Err(error) = self.unlink(&path, &made.identity, AtFlags::empty()) {
-            self.files.insert(file, made);
-            return Err(error);
-        }
+        let made = self.known(file)?;
+        self.unlink(&self.path(file)?, &made.identity, AtFlags::empty())?;
+        self.files.remove(&file);
         self.sync_names(file.directory)
     }
 

@@ -103,7 +103,7 @@ pub(crate) fn triplet(text: &str) -> Result<[Option<&str>; 3], String> {
     };
     match parts.len() > 3 {
         true => Err(format!(
-            "{text}: more than three values: reads, writes, trims"
+            "{text}: at most three values, for reads, writes and trims"
         )),
         false => Ok([part(0), part(1), part(2)]),
     }

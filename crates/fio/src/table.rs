@@ -34,8 +34,8 @@ const NO_LIST: &str =
 const SOME_OPEN: &str =
     "the order of requests stays. A file is opened for its next request, and another one closed";
 const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
-const FILLED: &str = "by writes in order of a new file, up to the reserve of free space, and of \
-     devices to their end";
+const FILLED: &str = "by writes in order: a new file up to the reserve of free space, devices to \
+                      their end";
 const SEQUENCER: &str = "separate offset sequences are not supported";
 const REFILLED: &str = "the depth is filled again when that number is done, or left";
 const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requests overlap";
@@ -48,7 +48,7 @@ const NO_NETWORK: &str = "it separates jobs of several hosts, and there is one h
 const NO_SPIN: &str = "a pause lasts as long, and takes no processor time";
 const SEQ_RAND: &str = "of jobs that are all in order, or all at random";
 const GROUPED: &str =
-    "a job without it is a row of its own, and fio adds it to the row of a later job that has it";
+    "a job without it is a row of its own. fio adds it to the row of a later job that has it";
 const SYNCS: &str =
     "this flush is not supported, but fsync, fdatasync, sync_file_range, sync and end_fsync are";
 const HEADERS: &str = "by our own header in each sector, with CRC-32C, whatever the method";

@@ -30,7 +30,7 @@ pub enum FleetError {
         what: String,
     },
     /// The library that carries messages failed.
-    #[error("MPI: {operation} failed: {reason}")]
+    #[error("MPI: {operation} failed with {reason}")]
     Transport {
         /// What was asked of it.
         operation: &'static str,

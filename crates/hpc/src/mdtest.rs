@@ -144,8 +144,7 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
         "-N",
         "",
         Differs(
-            "above 0 a rank looks at the files of the next host's rank of the same place, on one \
-             host at those of the next rank",
+            "above 0 a rank takes the files of the same rank of the next host, or of the next rank",
         ),
         |to, it| put(&mut to.reorders, number(it, 0).map(|it| it > 0)),
     ),

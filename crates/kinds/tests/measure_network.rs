@@ -252,7 +252,7 @@ fn what_fails_is_an_error_or_counted() {
     };
     let page = format!("url = \"http://{server}/page\"\npages = 2\n");
     let objects = format!("{page}objects = [\"/a.gif\", \"/no.gif\"]\n");
-    check(&objects, "2 of 6 requests failed: 2 x status 404");
+    check(&objects, "2 of 6 requests failed (2 x status 404");
     check(
         &format!("url = \"http://{server}/no\""),
         "status 404, not 200",

@@ -285,7 +285,7 @@ fn refuse_without_poll_queues(
         None => "it is not on a block device of this machine".to_owned(),
     };
     Err(BenchError::Usage(format!(
-        "--poll: {}: {what}. Configure them (nvme.poll_queues=N), or leave --poll out",
+        "--poll on {}: {what}. Configure them (nvme.poll_queues=N), or leave --poll out",
         request.target
     )))
 }
@@ -450,8 +450,8 @@ fn room_in(
     let why = match (made, space.copies_on_write) {
         (FilesMade::CheckUp, false) => " (the test file, and as much for the other files of a run)",
         (FilesMade::CheckUp, true) => {
-            " (the test file, as much for the other files of a run, and all of it twice: a \
-             copy-on-write file system keeps old blocks for a while)"
+            " (the test file and as much for the other files of a run, twice, since copy-on-write \
+             keeps old blocks)"
         }
         (FilesMade::TestFile, false) => "",
         (FilesMade::TestFile, true) => {

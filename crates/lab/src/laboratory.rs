@@ -74,7 +74,7 @@ pub enum LaboratoryError {
     },
     /// Completions cannot be polled for.
     #[error(
-        "--poll: {}: the kernel refuses a polled read: {reason}. Leave --poll out",
+        "--poll on {}: the kernel refuses a polled read ({reason}). Leave --poll out",
         path.display()
     )]
     Unpolled {

@@ -69,8 +69,8 @@ pub enum StateFileError {
     InUse(PathBuf),
     /// A target is not there any more.
     #[error(
-        "{}: it does not exist: a run that ends normally removes its test files. If it \
-         was moved, name it with --target",
+        "{}: it does not exist. A run that ends normally removes its test files. If it was moved, \
+         name it with --target",
         .0.display()
     )]
     Gone(PathBuf),

@@ -20,8 +20,8 @@ pub enum MpiError {
     /// There is neither a library with the standard ABI nor a shim.
     #[error(
         "started by {by}, but there is no libmpi_abi.so and no shim in {}. Install MPICH 5 or \
-         later, or the development package of your MPI (on Debian libmpich-dev or \
-         libopenmpi-dev) and run `seekstone fleet shim`",
+         later. Or install your MPI's development package (libmpich-dev or libopenmpi-dev) and run \
+         `seekstone fleet shim`",
         directory.display()
     )]
     NoLibrary {
@@ -31,7 +31,7 @@ pub enum MpiError {
         directory: PathBuf,
     },
     /// A library or shim cannot be used.
-    #[error("{}: the MPI library cannot be used: {reason}", path.display())]
+    #[error("{}: the MPI library cannot be used ({reason})", path.display())]
     Broken {
         path: PathBuf,
         /// Why.
@@ -69,7 +69,7 @@ pub enum MpiError {
     },
     /// The shim was not compiled.
     #[error(
-        "{compiler}: the shim was not compiled: {reason}. Install the development package of your \
+        "{compiler}: the shim was not compiled ({reason}). Install the development package of your \
          MPI (on Debian libmpich-dev or libopenmpi-dev), or name its compiler with --mpicc"
     )]
     NoCompiler {
@@ -79,7 +79,7 @@ pub enum MpiError {
         reason: String,
     },
     /// The library did not start.
-    #[error("{library}: MPI did not start: {reason}")]
+    #[error("{library}: MPI did not start ({reason})")]
     NotStarted {
         /// The library, as it names itself.
         library: String,

@@ -146,7 +146,7 @@ fn without_a_library_or_a_compiler_the_package_is_named() {
     let error = mpi::build(OsStr::new("no-such-mpicc"), cache.path());
     let error = error.expect_err("no compiler").to_string();
     assert!(
-        error.starts_with("no-such-mpicc: the shim was not compiled: No such file"),
+        error.starts_with("no-such-mpicc: the shim was not compiled (No such file"),
         "{error}"
     );
     let left: Vec<_> = fs::read_dir(cache.path()).expect("a directory").collect();

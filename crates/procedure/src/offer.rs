@@ -104,13 +104,16 @@ impl OfferedFigures {
         if !is_known {
             let figure = goal.figure();
             let why = match self.row_with(metric).filter(|_| row.is_none()) {
-                Some(name) => format!("name the row, as in {name}.{metric}"),
-                None => format!("this command gives no {figure}"),
+                Some(name) => format!(
+                    "name the row, as in {name}.{metric}. Rows with it are {}",
+                    self.rows_with(metric).join(", ")
+                ),
+                None => format!(
+                    "this command gives no {figure}. It gives {}",
+                    self.in_words()
+                ),
             };
-            return Err(format!(
-                "--goal {goal_text:?}: {why}. It gives {}",
-                self.in_words()
-            ));
+            return Err(format!("--goal {goal_text:?}: {why}"));
         }
         let only = self.rows.iter().find_map(|(row, _)| match row {
             OfferedRow::Only(name) => Some(name.as_str()),
@@ -138,6 +141,12 @@ impl OfferedFigures {
             }
             _ => None,
         })
+    }
+
+    fn rows_with(&self, metric: &str) -> Vec<String> {
+        let rows = self.rows.iter();
+        let having = rows.filter(|(_, metrics)| metrics.iter().any(|it| it.0 == metric));
+        having.map(|(row, _)| row.in_words()).collect()
     }
 
     /// The figures, rows with the same ones together.

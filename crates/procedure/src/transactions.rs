@@ -239,9 +239,8 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
         warnings.push(Warning::warn(
             WarningCode::UsersNotTogether,
             format!(
-                "{}: the time from the first think time of the last user to the end of the first \
-                 one who left was too short, or there was none. Rate and times are those of the \
-                 whole run, in which {} users were at work on average.",
+                "{}: the time with all users at work was too short, or there was none. Rate and \
+                 times are those of the whole run, in which {} users were at work on average.",
                 m.title,
                 format_count(laws.users.value),
             ),

@@ -132,7 +132,7 @@ fn chart(curve: &Curve, [columns, rows]: [usize; 2], style: &Style) -> Vec<Strin
 fn unseen(page: &mut TextPage<'_>, curve: &Curve) {
     if let Some(seen) = curve.resolution.filter(|_| page.style.all) {
         let text = format!(
-            "shortest measured point: not searched for: {}",
+            "shortest measured point, not searched for: {}",
             not_looked_for(&seen)
         );
         page.item(Tone::Quiet, "-", &text);

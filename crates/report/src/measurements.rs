@@ -187,7 +187,7 @@ fn alone(page: &mut TextPage<'_>, measurement: &Measurement) {
 fn unseen(page: &mut TextPage<'_>, measurements: &[Measurement]) {
     for row in measurements {
         if let Some(seen) = row.resolution {
-            let text = format!("{}: not searched for: {}", row.title, not_looked_for(&seen));
+            let text = format!("{}, not searched for: {}", row.title, not_looked_for(&seen));
             page.item(Tone::Quiet, "-", &text);
         }
     }

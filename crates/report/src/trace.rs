@@ -86,7 +86,7 @@ fn arrivals(summary: &TraceSummary) -> String {
     let bytes: f64 = summary.ops[..2].iter().map(|it| it.bytes as f64).sum();
     let rate = bytes * 1e9 / summary.span_ns as f64;
     format!(
-        "{}. Gaps vary by {:.2} of their mean of {} (even: 0, random: 1, more: bursts)",
+        "{}. Gaps vary by {:.2} of their mean of {} (0 is even, 1 random, more are bursts)",
         format_rate(rate),
         summary.gap_variation,
         format_duration_ns(summary.gaps.mean()),
@@ -127,8 +127,8 @@ fn hot_spots(page: &mut TextPage<'_>, summary: &TraceSummary) {
     page.paragraph(
         Tone::Plain,
         &format!(
-            "The hottest tenth of the bytes gets {:.1} % of the reads and writes, the hottest half \
-             {:.1} % (in parts of {}).",
+            "{:.1} % of I/Os go to the hottest tenth of the bytes, {:.1} % to the hottest half \
+             (in parts of {}).",
             share(0.1),
             share(0.5),
             Bytes(heat.part_bytes)

@@ -7,14 +7,13 @@ use crate::style::{Style, Tone};
 use crate::table::{Align, TextTable};
 
 /// What the columns mean.
-const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar was fixed \
-                      before its row was compared: \"12 %\" is how far simulated over \
-                      published may be off 1, \"0.3 to 0.36\" a range for the simulated \
-                      figure, \"between\" that the published one lies between those of two \
-                      models, wide where these are more than 1.5 times apart, \
-                      \"at most\" that the simulated one does not exceed the law. \
-                      Rows that are \"missed\" did not keep their bar at the first look. \
-                      OUTSIDE is new. Rows without a bar are shown, not judged, and their \
+const LEGEND: &str = "Nothing was fitted to the row it predicts. Every bar was fixed before its \
+                      row was compared. \"12 %\" is how far simulated over published may be off 1. \
+                      \"0.3 to 0.36\" is a range for the simulated figure. \"between\" is a \
+                      published figure between those of two models. It is wide where these are \
+                      more than 1.5 times apart. \"at most\" is a simulated figure that does not \
+                      exceed the law. Rows that are \"missed\" did not keep their bar at the first \
+                      look. OUTSIDE is new. Rows without a bar are shown, not judged, and their \
                       notes say why. ! marks a figure that the document itself contradicts.";
 
 /// Tolerances below it are those of arithmetic.

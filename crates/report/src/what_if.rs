@@ -158,8 +158,8 @@ fn error(share: f64) -> String {
 
 fn unseen(score: &UnseenScore) -> String {
     format!(
-        "{} that no fit saw: response time off by {} in the median and {} at worst, load by {} in \
-         the median, {} of them within the intervals",
+        "{} that no fit saw: response time off by {} in the median and {} at worst. Load is off by \
+         {} in the median. {} are within the intervals",
         format_counted(score.points.into(), "point"),
         error(score.median_error),
         error(score.worst_error),

@@ -58,8 +58,8 @@ metrics! {
     LATENCY = "latency" Seconds Lower
         ["run" "trial" "ssd" "replay" "transactions" "fio" "transfer" "wal" "mail" "objects"]
         ["run" "trial" "ssd" "replay" "transactions" "fio"]
-        "mean response time, from when an operation was due to its end (for a transaction, from \
-         the end of the think time)";
+        "mean response time, from when an operation was due, or the end of the think time, to its \
+         end";
     LATENCY_P50 = "latency-p50" Seconds Lower ["wal" "mail" "objects"] "median response time";
     LATENCY_P95 = "latency-p95" Seconds Lower ["wal" "mail" "objects"]
         "time that 95 % of the operations took at most";
@@ -323,7 +323,7 @@ metrics! {
     FILL_TIME = "fill time" Seconds Neither ["fill"] "from the first write to the last sync";
     FILL_RATE = "fill rate" BytesPerSecond Higher ["fill"]
         "bytes written per second, with the rate of each hundredth of the free space, or of each \
-         record if that is more";
+         larger record";
     FILL_CPU = "fill CPU" SecondsPerMib Lower ["fill"] "processor time for a MiB written";
     FILES_WRITTEN = "files" Count Neither ["fill"]
         "files that were written, the last one cut short";

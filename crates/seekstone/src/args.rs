@@ -438,8 +438,8 @@ pub struct TrialArgs {
     /// Show IOPS, p50, p99 and maximum of each interval of this length.
     #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Duration>,
-    /// Put a header into each sector written, check each read against what was written, and read
-    /// everything back at the end.
+    /// Put a header into each sector written, check each read against it, and read everything back
+    /// at the end.
     #[arg(long)]
     pub verify: bool,
     /// Record every write in this new file, for `seekstone verify` after a kill or power loss. It

@@ -133,7 +133,7 @@ fn what_documents_show_is_taken() {
                 .expect("a name")
                 .to_string_lossy()
                 .into_owned();
-            faults.extend(fault(words).map(|it| format!("{name}:{line}: {typed}: {it}")));
+            faults.extend(fault(words).map(|it| format!("{name}:{line} {typed}: {it}")));
         }
     }
     assert_eq!(faults, Vec::<String>::new());

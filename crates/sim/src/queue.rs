@@ -171,12 +171,12 @@ pays for), credits=5% (how full buckets are at the start)";
 pub fn formula(model: &str) -> Option<&'static str> {
     Some(match model {
         "mm1" => {
-            "latency at a rate: mean / (1 - rate mean), exponentially distributed: p99 is 4.61 \
-             times that\nhighest rate: 1 / mean"
+            "latency at a rate: mean / (1 - rate mean), exponentially distributed, with p99 4.61 \
+             times the mean\nhighest rate: 1 / mean"
         }
         "mmc" => {
-            "latency at a rate: mean + C mean / (servers - rate mean), C: Erlang's C formula of \
-             servers and rate mean\nhighest rate: servers / mean"
+            "latency at a rate: mean + C mean / (servers - rate mean), with C from Erlang's C \
+             formula\nhighest rate: servers / mean"
         }
         "md1" => {
             "latency at a rate, of one server: time + rate time^2 / (2 (1 - rate time)) \

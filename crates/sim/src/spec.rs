@@ -69,7 +69,7 @@ pub enum SimError {
         values: String,
     },
     /// A parameter's value cannot be read.
-    #[error("sim:{model}: {key}={value}: {reason}")]
+    #[error("sim:{model}, {key}={value}: {reason}")]
     Value {
         model: String,
         /// The parameter.

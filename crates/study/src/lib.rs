@@ -135,12 +135,12 @@ pub enum StudyRunError {
         source: std::io::Error,
     },
     /// A replicate failed.
-    #[error("{cell}")]
+    #[error("{cell}, {}", with_causes(error))]
     Measure {
         /// Its levels, in words.
         cell: String,
         /// Why.
-        source: MeasureError,
+        error: MeasureError,
     },
     /// What is wanted of a replicate is not in it.
     #[error("{cell}: with these settings {kind} gives none of the readings wanted ({}). It gives \
@@ -195,12 +195,12 @@ impl StudyRunError {
             Self::Usage(_)
             | Self::NoReading { .. }
             | Self::Measure {
-                source: MeasureError::Usage(_),
+                error: MeasureError::Usage(_),
                 ..
             } => true,
             Self::Target(error)
             | Self::Measure {
-                source: MeasureError::Bench(error),
+                error: MeasureError::Bench(error),
                 ..
             } => error.is_usage(),
             Self::Left { error, .. } => error.is_usage(),

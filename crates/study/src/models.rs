@@ -42,9 +42,9 @@ pub(super) fn no_chance(
     Some(Warning::warn(
         WarningCode::StudyOfAModel,
         format!(
-            "These are results of a model, not of a device. {without} show what chance does \
-             in the model, not how far the model is from the device: `seekstone devices validate` \
-             shows that where something was published."
+            "These are results of a model, not of a device. {without} show what chance does in the \
+             model, not how far it is from the device. `seekstone devices validate` shows that \
+             where something was published."
         ),
     ))
 }

@@ -31,7 +31,7 @@ const OUTPUT_BYTES: u64 = 2000;
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     /// The shell could not be started.
-    #[error("{place}: {what}: sh could not be started")]
+    #[error("{place}: sh could not be started for {what}")]
     Start {
         /// File and line.
         place: String,

@@ -489,12 +489,12 @@ impl<'a> StudySession<'a> {
         })
     }
 
-    fn failed(&self, cell: &[usize], source: MeasureError) -> StudyRunError {
+    fn failed(&self, cell: &[usize], error: MeasureError) -> StudyRunError {
         if let Some(signal) = self.interrupt.is_raised() {
             return StudyRunError::Interrupted(signal.name);
         }
         let cell = self.in_words(cell);
-        StudyRunError::Measure { cell, source }
+        StudyRunError::Measure { cell, error }
     }
 
     fn in_words(&self, cell: &[usize]) -> String {

@@ -120,7 +120,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
     /// Note that a key is missing.
     pub fn require<T>(&mut self, key: &str, value: Option<T>, wanted: &str) -> Option<T> {
         if value.is_none() && !self.table.contains_key(key) {
-            let message = format!("the key \"{key}\" is missing: {}: {wanted}", self.what);
+            let message = format!("the key \"{key}\" is missing, {}: {wanted}", self.what);
             self.source.note(self.place.clone(), message);
         }
         value

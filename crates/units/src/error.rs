@@ -43,12 +43,12 @@ impl Quantity {
             Self::Percent => match typed.parse::<f64>() {
                 Ok(share) if share > 0.0 && share < 1.0 => {
                     let percent = (share * 1e6).round() / 1e4;
-                    format!("use {percent}% or {typed}%")
+                    format!("a percentage needs the sign. Use {percent}% or {typed}%")
                 }
                 _ => format!("a percentage needs the sign. Use {typed}%"),
             },
             Self::Duration => format!("a time needs a unit. Use {typed}s, {typed}ms or {typed}us"),
-            Self::Size | Self::Rate => format!("a unit is missing. {self}"),
+            Self::Size | Self::Rate => format!("{typed:?} needs a unit. {self}"),
         }
     }
 }
@@ -57,15 +57,14 @@ impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Size => {
-                "Sizes take B, k or KiB, m or MiB, g or GiB, t or TiB, p or PiB (1024-based) \
-                 and kB, MB, GB, TB, PB (1000-based)"
+                "Sizes take B, k, m, g, t, p or KiB to PiB (1024-based), or kB to PB (1000-based)"
             }
             Self::Duration => {
                 "Times take ns, us, ms, s, min, h, d, alone or from large to small as in 1m30s"
             }
             Self::Rate => {
-                "Rates take a number with k, m or g (1000-based), then nothing, iops, /s, /min \
-                 or /h, as in 1000, 10k/s or 50k iops"
+                "Rates take k, m or g (1000-based) and iops, /s, /min or /h, as in 1000, 10k/s or \
+                 50k iops"
             }
             Self::Percent => "Percentages take the sign, as in 3% or 0.5 %",
         })
@@ -78,16 +77,15 @@ impl fmt::Display for Quantity {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnitError {
     /// Nothing but white space.
-    #[error("{typed:?}: {} is missing. {quantity}", quantity.noun())]
+    #[error("{} is missing. {quantity}", quantity.noun())]
     Empty {
-        /// The text as typed.
-        typed: String,
         /// What it should have been.
         quantity: Quantity,
     },
     /// The text, or a part of it, does not begin with a plain decimal number.
     #[error(
-        "{typed:?}: not {}: {reason}. Numbers look like 4, 1.5, 1_000_000 or 1,000,000. {quantity}",
+        "{typed:?} is not {} ({reason}). Numbers look like 4, 1.5, 1_000_000 or 1,000,000. \
+         {quantity}",
         quantity.noun()
     )]
     NotANumber {
@@ -99,7 +97,7 @@ pub enum UnitError {
         reason: &'static str,
     },
     /// The number is below zero.
-    #[error("{typed:?}: {} cannot be negative. {quantity}", quantity.noun())]
+    #[error("{} cannot be negative ({typed:?}). {quantity}", quantity.noun())]
     Negative {
         /// The text as typed.
         typed: String,
@@ -107,7 +105,7 @@ pub enum UnitError {
         quantity: Quantity,
     },
     /// The number is written with a power of ten.
-    #[error("{typed:?}: exponents are not read. Write it out as in 1_000_000_000. {quantity}")]
+    #[error("exponents are not read ({typed:?}). Write it out as in 1_000_000_000. {quantity}")]
     Exponent {
         /// The text as typed.
         typed: String,
@@ -115,7 +113,7 @@ pub enum UnitError {
         quantity: Quantity,
     },
     /// The number is followed by something that is no unit of this quantity.
-    #[error("{typed:?}: unknown unit {unit:?}. {quantity}")]
+    #[error("unknown unit {unit:?} in {typed:?}. {quantity}")]
     UnknownUnit {
         /// The text as typed.
         typed: String,
@@ -125,7 +123,7 @@ pub enum UnitError {
         unit: String,
     },
     /// A number stands alone where that would be ambiguous.
-    #[error("{typed:?}: {}", quantity.bare_number_advice(typed))]
+    #[error("{}", quantity.bare_number_advice(typed))]
     MissingUnit {
         /// The text as typed.
         typed: String,
@@ -133,7 +131,7 @@ pub enum UnitError {
         quantity: Quantity,
     },
     /// A compound such as `30s 1m` or `1s 1s`.
-    #[error("{typed:?}: the units must go from large to small, each once. {quantity}")]
+    #[error("the units must go from large to small, each once ({typed:?}). {quantity}")]
     UnitOrder {
         /// The text as typed.
         typed: String,
@@ -141,7 +139,7 @@ pub enum UnitError {
         quantity: Quantity,
     },
     /// The value does not fit.
-    #[error("{typed:?}: too large. {}", quantity.limit())]
+    #[error("{typed:?} is too large. {}", quantity.limit())]
     TooLarge {
         /// The text as typed.
         typed: String,
@@ -163,10 +161,7 @@ impl<'a> Typed<'a> {
         let typed = Self { text, quantity };
         let trimmed = text.trim();
         if trimmed.is_empty() {
-            return Err(UnitError::Empty {
-                typed: typed.quote(),
-                quantity,
-            });
+            return Err(UnitError::Empty { quantity });
         }
         Ok((typed, trimmed))
     }

@@ -177,9 +177,9 @@ fn random_walk(kind: &ThreadType, cache: u64, ios_summed: Option<u64>) -> Option
         code: AdviceCode::RandomWalk,
         is_doubt,
         text: format!(
-            "The walk of type {:?} has a median step of {} places, and {} of its steps leave the \
-             {} places around it that the cache holds. {} I/Os or more are to be summed before the \
-             walk has got away from the cache.{so_far}",
+            "The walk of type {:?} has a median step of {} places. {} of its steps leave the {} \
+             places around it that the cache holds. Sum {} I/Os or more, so that the walk leaves \
+             the cache.{so_far}",
             kind.name,
             format_count(median_step(alpha)),
             percent(step_beyond(alpha, distance)),
@@ -202,9 +202,8 @@ fn use_of_shares(definition: &WorkloadDefinition, threads: u32) -> Advice {
     }
     if threads > shares {
         let text = format!(
-            "{threads} threads have {shares} shares of the file, so that some contend for the \
-             same blocks, which a cache then holds. Raise the number of shares or use fewer \
-             threads."
+            "{threads} threads have {shares} shares of the file. Some contend for the same blocks, \
+             which a cache then holds. Raise the number of shares or use fewer threads."
         );
         return fact(AdviceCode::Contention, true, text);
     }
@@ -259,8 +258,8 @@ fn waiting(definition: &WorkloadDefinition) -> Advice {
         code: AdviceCode::LoadRange,
         is_doubt: false,
         text: format!(
-            "Loads from {} with one thread to {} with one thread in each share can be asked for, \
-             in steps of one thread. To go further, raise the load per thread or the shares.",
+            "Possible loads are {} with one thread to {} with one in each share, in steps of one \
+             thread. To go further, raise the load per thread or the shares.",
             Rate(least),
             Rate(most)
         ),

@@ -135,8 +135,8 @@ pub enum ConstraintError {
     },
     /// Packed operations leave a gap at the end of the block.
     #[error(
-        "type {kind:?}: the block of {block} bytes is no whole multiple of the I/O size {io}, \
-         so I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset"
+        "type {kind:?}: the block of {block} bytes is no multiple of the I/O size {io}. I/Os \
+         cannot be packed. Choose an I/O size that divides the block, or a fixed offset"
     )]
     NotWhole {
         /// Type of thread.
@@ -163,8 +163,8 @@ pub enum ConstraintError {
     },
     /// Shares of that number and size cannot be addressed.
     #[error(
-        "{shares} shares with blocks of {block} bytes are {needed} bytes, and 2^63 - 1 is the \
-         most that a file can have. Use smaller blocks or fewer shares"
+        "{shares} shares with blocks of {block} bytes are {needed} bytes. A file has 2^63 - 1 at \
+         most. Use smaller blocks or fewer shares"
     )]
     FileTooLarge {
         /// Bytes of a block.

@@ -65,8 +65,8 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
         found.add(
             WarningCode::LoopBuffered,
             format!(
-                "{name} is a loop device that reads its file through the page cache, so direct \
-                 I/O may be served from memory"
+                "{name} is a loop device that reads its file through the page cache. Direct I/O \
+                 may be served from memory"
             ),
             "attach it with `losetup --direct-io=on`",
         );

@@ -17,7 +17,7 @@ impl FilesSession<'_> {
         let mut doubts = Vec::new();
         if self.kept > KEPT_SHARE {
             let text = format!(
-                "When caches were dropped, up to {:.0} % of the bytes stayed in memory: cold rows \
+                "When caches were dropped, up to {:.0} % of the bytes stayed in memory. Cold rows \
                  are warmer than their name says.",
                 100.0 * self.kept
             );

@@ -119,10 +119,9 @@ pub(super) fn words(rounds: &RankRounds) -> Option<Warning> {
     let first_done = 100.0 * first_done.fold(f64::INFINITY, f64::min);
     rounds.note_of("pass", |last, times, [_, most]| {
         format!(
-            "{last} was done last in {times}. When a pass was over on the quickest rank, \
-             {first_done:.0} % of its time had gone by, and from the first rank done to the last \
-             it took {most} at most. Slowest: {slow}. Fastest: {fast}. A pass lasts until the last \
-             rank is done."
+            "{last} was done last in {times}. The quickest rank was done after {first_done:.0} % \
+             of a pass. From the first rank done to the last, it took {most} at most. Slowest: \
+             {slow}. Fastest: {fast}. A pass lasts until the last rank is done."
         )
     })
 }

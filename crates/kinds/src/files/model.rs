@@ -82,7 +82,7 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
     let volume = Bytes(bytes);
     if kept.is_empty() {
         let text = format!(
-            "{}: a volume of {volume} does not hold the files of {names}: {}",
+            "{}: a volume of {volume} does not hold the files of {names}. {}",
             request.bench.target,
             advice(&left, scale, bytes, &request.bench.setup)?
         );
@@ -116,11 +116,11 @@ fn advice(
     let is_larger = volume_bytes(&larger) > bytes;
     Ok(
         if is_larger && tests.iter().any(|test| holds(&larger, *test, scale)) {
-            format!("name a larger disk, as in '{LARGER}'")
+            format!("Name a larger disk, as in '{LARGER}'")
         } else if scale > 1 {
-            "give a smaller --scale".into()
+            "Give a smaller --scale".into()
         } else {
-            "give it more directory-segments, or name other tests".into()
+            "Give it more directory-segments, or name other tests".into()
         },
     )
 }

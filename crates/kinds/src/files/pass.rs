@@ -452,5 +452,5 @@ fn failure(title: &str, path: &str, op: &FileOp, error: Errno) -> String {
             .to_owned(),
         error => std::io::Error::from_raw_os_error(error.0).to_string(),
     };
-    format!("{title} in {path}: {kind}{file} failed: {why}")
+    format!("{title} in {path}, {kind}{file}: {why}")
 }

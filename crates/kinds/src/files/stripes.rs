@@ -35,7 +35,7 @@ impl LustreStripes {
         let arguments = self.arguments();
         let failed = |why: &str| {
             BenchError::Usage(format!(
-                "{TOOL} {} {}: {why}: stripes can be set on Lustre only. Leave --stripe-count and \
+                "{TOOL} {} {}: {why}. Stripes can be set on Lustre only. Leave --stripe-count and \
                  --stripe-size out",
                 arguments.join(" "),
                 directory.display()

@@ -434,12 +434,12 @@ fn work_directory(path: &Path, request: &FilesRequest) -> Result<WorkDirectory, 
     let name = ranks.agree(Ok(String::new()), |names| Ok(names[0].clone()))?;
     WorkDirectory::join(path, &name).map_err(|error| {
         BenchError::Usage(format!(
-            "{}: the directory that rank 0 made cannot be used here ({}): {} needs one file system \
+            "{}: the directory that rank 0 made cannot be used here ({}). {} needs one file system \
              on all hosts",
             path.display(),
             with_causes(&LaboratoryError::from(error)),
             match request.directories() {
-                DirectoryUse::Shared => "a directory of all clients",
+                DirectoryUse::Shared => "A directory of all clients",
                 DirectoryUse::Own => "--reorder",
             }
         ))

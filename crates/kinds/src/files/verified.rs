@@ -37,7 +37,7 @@ impl FilesSession<'_> {
                 .map_err(|error| {
                     let why = std::io::Error::from_raw_os_error(error.0);
                     let title = title_of(cell.item);
-                    BenchError::Refused(format!("{title} in {path}: reading back failed: {why}"))
+                    BenchError::Refused(format!("{title} in {path}, reading back: {why}"))
                 })?;
             found.merge(&hand.take_findings());
         }

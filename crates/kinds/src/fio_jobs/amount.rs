@@ -74,8 +74,8 @@ pub(super) fn end_of(
     if has_end && (repeats || regions.len() > 1) {
         return refused(
             job,
-            "fio leaves a file where a step of rw=...:N meets its end, which is done for one file \
-             and one loop. Leave out loops and nrfiles, or give io_size or time_based",
+            "fio leaves a file where a step of rw=...:N meets its end. Seekstone does so for one \
+             file and one loop. Leave out loops and nrfiles, or give io_size or time_based",
         );
     }
     Ok(JobEnd {

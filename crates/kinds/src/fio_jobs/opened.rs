@@ -319,7 +319,7 @@ fn refuse_misaligned(jobs: &[Job], plan: &FioPlan) -> Result<(), PlanError> {
                     &jobs[*number],
                     format!(
                         "{shown} takes direct I/O of multiples of {unit} bytes, and not of \
-                         {bytes}: give such a bs, size and offset, or leave direct=1 out"
+                         {bytes}. Give such a bs, size and offset, or leave direct=1 out"
                     ),
                 );
             }

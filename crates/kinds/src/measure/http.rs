@@ -33,8 +33,8 @@ pub const KIND: Kind = Kind {
             "objects",
             ValueForm::TextOrList("\"inlined\", \"none\" or LIST"),
             "inlined",
-            "what is loaded after the page: the images, scripts, style sheets and frames that it \
-             names, nothing, or these paths on the same server",
+            "loaded after the page: images, scripts, style sheets and frames named in it, nothing, \
+             or these paths of the server",
         ),
         Setting::or(
             "clients",
@@ -214,7 +214,7 @@ impl Http {
         let failed = faults.total();
         let all = failed + outcome.requests;
         Err(MeasureError::Failed(format!(
-            "{endpoint}: {failed} of {all} requests failed: {faults}"
+            "{endpoint}: {failed} of {all} requests failed ({faults})"
         )))
     }
 

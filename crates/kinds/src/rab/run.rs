@@ -138,9 +138,9 @@ fn refuse_long_warm_up(request: &RabRequest) -> Result<(), BenchError> {
         };
         if warm_up * points >= time {
             return Err(BenchError::Usage(format!(
-                "--warm-up {warm_up}: workload {} has {time} of --budget {}, and {} of at least \
-                 {} of it would leave nothing to count. Ask for a longer --budget, a shorter \
-                 --warm-up, or fewer workloads",
+                "--warm-up {warm_up}: workload {} has {time} of --budget {}. Nothing of it is left \
+                 to count after {} of at least {}. Ask for a longer --budget, a shorter --warm-up, \
+                 or fewer workloads",
                 definition.name,
                 request.budget,
                 if points == 1 {

@@ -79,9 +79,8 @@ fn behind(found: &Replay, own_ns: f64) -> Option<Warning> {
     let behind = found.behind.filter(|it| !keeps_up(found, it))?;
     let why = match is_ours(&behind, own_ns) {
         true => format!(
-            "this program sent requests {} late on average, because it had no processor in time or \
-             its thread is at its limit. Stop other programs, or slow the trace down (--scale \
-             0.5x)",
+            "Seekstone sent requests {} late on average. It had no processor in time, or its \
+             thread is at its limit. Stop other programs, or slow the trace down (--scale 0.5x)",
             format_duration_ns(own_ns)
         ),
         false => "the target is slower than what was recorded. Latency counts the wait from when \
@@ -107,7 +106,7 @@ fn changed(found: &Replay) -> Option<Warning> {
             WarningCode::ReplayChanged,
             format!(
                 "{:.1} % of the trace's requests were changed: {} moved to fit the target, {} left \
-                 out (beyond its end, or trims, which are not replayed).",
+                 out. Trims and requests beyond the target's end are left out.",
                 changed as f64 / found.recorded.max(1) as f64 * 100.0,
                 format_count(found.moved as f64),
                 format_count(found.left_out as f64),

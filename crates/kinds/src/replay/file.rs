@@ -130,8 +130,8 @@ fn head(path: &Path) -> Result<Vec<u8>, BenchError> {
     };
     read().map_err(|error| match error {
         ReadFileError::NotRegular => BenchError::Usage(format!(
-            "cannot read {}. A trace is read more than once: it must be a regular file, and \
-             cannot come from a pipe, a terminal or a device",
+            "cannot read {}. A trace is read more than once, so a pipe, a terminal or a device \
+             cannot be one. Name a regular file",
             path.display()
         )),
         error => unreadable(path, &error),

@@ -112,8 +112,8 @@ pub(super) fn note(dealing: &Dealing, scan: &Scan, ranks: &Ranks) -> Warning {
     let count = ranks.share().ranks;
     let text = match dealing.unit() {
         ReplayDeal::Files => format!(
-            "{} files or devices of the trace were dealt to {count} ranks in turn, in the order of \
-             their first use. Each rank replayed all requests of its own.",
+            "{} files or devices of the trace were dealt to {count} ranks, in the order of their \
+             first use. Each rank replayed all requests of its own.",
             format_count(scan.order.len() as f64)
         ),
         ReplayDeal::Requests => format!(

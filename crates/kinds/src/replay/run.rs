@@ -216,7 +216,7 @@ impl ReplayPlan<'_> {
         }
         Err(BenchError::Usage(format!(
             "the trace reaches to byte {extent} ({}), and {} offers {}. Use --fit modulo to wrap \
-             around to the first byte, --fit clip to leave such requests out, or a larger target",
+             around, --fit clip to leave such requests out, or a larger target",
             Bytes(extent),
             self.request.bench.target,
             Bytes(size)

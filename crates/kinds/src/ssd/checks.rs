@@ -46,23 +46,23 @@ pub(super) fn purge_of(request: &SsdRequest, bench: &Bench) -> Result<(), BenchE
     let target = &request.bench.target;
     let why = match bench {
         Bench::Simulated(_) => {
-            "a model begins as its definition says: name it with ?content=fresh, and \
-             leave --purge out"
+            "a model begins as its definition says. Name it with ?content=fresh, and leave --purge \
+             out"
         }
         Bench::Real(real) => match (real.purge_method(), asked) {
             (Some(possible), asked) if possible == asked => return Ok(()),
             (Some(PurgeMethod::Punch), _) => {
-                "it is a file, and only a device can be discarded: use --purge punch"
+                "only a device can be discarded. Use --purge punch for a file"
             }
             (Some(PurgeMethod::Discard), _) => {
-                "it is a device, and only a file can be punched out: use --purge discard"
+                "only a file can be punched out. Use --purge discard for a device"
             }
-            (None, _) => "the test file in a directory is a new one each time: leave --purge out",
+            (None, _) => "the test file in a directory is a new one each time. Leave --purge out",
         },
         _ => return Ok(()),
     };
     Err(BenchError::Usage(format!(
-        "{target}: --purge {}: {why}",
+        "--purge {} for {target}: {why}",
         asked.name()
     )))
 }
@@ -122,8 +122,7 @@ pub(super) fn drive_of(
     let drive = first.map(|it| it.partition_of.as_ref().unwrap_or(&it.name));
     if request.cache_off && (drive.is_none() || target.kind != TargetKind::BlockDevice) {
         return Err(BenchError::Usage(format!(
-            "{}: --write-cache off: only that of a drive which is the target itself can be \
-             switched off",
+            "--write-cache off: {} is no drive. Name the drive itself, as in /dev/nvme0n1",
             request.bench.target
         )));
     }
@@ -151,7 +150,7 @@ pub(super) fn cache_off(roots: &SystemRoots, drive: &str) -> Result<Option<Cache
             ErrorKind::Unsupported => "the kernel has no switch for its cache".to_owned(),
             _ => error.to_string(),
         };
-        BenchError::Usage(format!("{drive}: --write-cache off: {why}{own}"))
+        BenchError::Usage(format!("--write-cache off on {drive}: {why}{own}"))
     })
 }
 
@@ -216,8 +215,8 @@ pub(super) fn cautions(
     if is_part && kind == TargetKind::BlockDevice {
         warnings.push(Warning::warn(
             WarningCode::SsdPartOfDevice,
-            "Only a part of the device is written. What was never written, or was discarded, is \
-             spare for its cleaning, and makes it faster than it is when full.",
+            "Only a part of the device is written. Space that was never written, or was discarded, \
+             is spare for garbage collection. A full device is slower.",
         ));
     }
     if request.options.time.is_quick() {

@@ -89,11 +89,11 @@ impl TransactionsRequest {
                     load.duration_max
                 ),
             };
-            return format!("plan: {users} {length}: {rates}");
+            return format!("plan: {users} {length}. {rates}");
         };
         let size = load.profiles.first().map_or(0, |it| it.io_size.into());
         format!(
-            "plan: {users}, {} transactions, {} I/Os of {}. {} at least: {rates}",
+            "plan: {users}, {} transactions, {} I/Os of {}. {} at least. {rates}",
             format_count(transactions),
             format_count(ios),
             Bytes(size),

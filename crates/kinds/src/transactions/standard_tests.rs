@@ -249,8 +249,8 @@ impl StandardTest {
 
 /// Rows of 9.5 whose tasks take more memory than the document's machine has beside its system.
 const PAGING: [&str; 2] = ["20", "24"];
-const NOT_PAGED: &str = "paging is not modelled: memory that tasks take only makes the file cache \
-                         of a model smaller, so that this row is too fast";
+const NOT_PAGED: &str = "paging is not modelled: memory of tasks only makes the file cache \
+                         smaller. This row is too fast";
 
 /// What all tasks of a test have in common.
 #[derive(Clone, Copy)]

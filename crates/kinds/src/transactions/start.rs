@@ -50,8 +50,8 @@ impl StartAt {
             return Ok(Self::Moment(next(time, now)?));
         }
         let moment: Timestamp = text.parse().map_err(|_| {
-            "use a delay as in 30s, a time of day as in 14:30:00, or a time with its zone as in \
-             2031-05-01T14:30:00Z"
+            "use a delay (30s), a time of day (14:30:00), or a time with its zone \
+             (2031-05-01T14:30:00Z)"
                 .to_owned()
         })?;
         match moment.duration_since(now.timestamp()) {

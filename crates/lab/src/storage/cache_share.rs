@@ -110,7 +110,7 @@ fn beneath_loop(measurement: &mut Measurement, trial: &Trial, (before, after): (
         return;
     }
     let text = format!(
-        "{}: {:.0} % of the bytes {what} the disk beneath the loop device: its file is in the page \
+        "{}: {:.0} % of the bytes {what} the disk below the loop device. Its file is in the page \
          cache.",
         measurement.title,
         share * 100.0

@@ -36,9 +36,8 @@ impl StorageLaboratory {
         let warning = Warning::warn(
             WarningCode::Hung,
             format!(
-                "{title}: {operations} on {} given up, without an answer for {}: {hung}. Such an \
-                 operation counts in the longest latency with the time that it has waited, and in \
-                 no mean.",
+                "{title}: {operations} on {} given up, without an answer for {} ({hung}). The \
+                 longest latency counts how long they waited, and no mean does.",
                 self.names(),
                 unanswered.span
             ),

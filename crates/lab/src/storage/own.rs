@@ -181,7 +181,10 @@ pub(super) fn engine_fallback(measurement: &Measurement) -> Option<Warning> {
     Some(
         Warning::info(
             WarningCode::EngineFallback,
-            format!("{}: measured by {engine}: {because}.", measurement.title),
+            format!(
+                "{}: measured by {engine}, since {because}.",
+                measurement.title
+            ),
         )
         .advise(
             "IOPS and CPU time depend on the I/O engine: compare only with rows of the same one.",
@@ -280,7 +283,7 @@ fn note(measurement: &Measurement, device: &DeviceActivity, factor: f64) -> Warn
     Warning::info(
         WarningCode::SplitOperations,
         format!(
-            "{}: the kernel split each {size} operation into {factor:.2} requests to {}: the \
+            "{}: the kernel split each {size} operation into {factor:.2} requests to {}. The \
              slowest one determines its latency.",
             measurement.title, device.name
         ),

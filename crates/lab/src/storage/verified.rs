@@ -229,8 +229,8 @@ pub fn wrong_data(title: &str, findings: &Findings) -> Warning {
     Warning::invalid(
         WarningCode::WrongData,
         format!(
-            "{title}: verification found {findings}: {}. The storage \
-             returned different data from what was written.",
+            "{title}: verification found {findings} ({}). The storage returned different data from \
+             what was written.",
             listed.join("; ")
         ),
     )

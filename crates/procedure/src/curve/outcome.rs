@@ -234,10 +234,11 @@ impl LoadCurve {
                 .advise("Rerun when latency is stable."),
             );
         }
-        if !self.is_saturated && !self.visits.is_empty() && !self.is_open() {
+        let most = self.visits.iter().map(|visit| visit.point.clients).max();
+        if let Some(most) = most.filter(|_| !self.is_saturated && !self.is_open()) {
             warnings.push(Warning::info(
                 WarningCode::NotSaturated,
-                "Not saturated with the most clients. Peak IOPS may be higher.",
+                format!("Not saturated at {most} clients. Peak IOPS may be higher."),
             ));
         }
         warnings

@@ -41,7 +41,7 @@ fn spans(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
         ""
     };
     vec![format!(
-        "Seek distance and caches, {}s: {} within {}, {} within {whole}{}: {}.",
+        "Seek distance and caches, {}s: {} within {}, {} within {whole}{}, {}.",
         kind.name(),
         time(first),
         Bytes(first.span_bytes),
@@ -275,7 +275,7 @@ mod tests {
             ],
             &[
                 "Seek distance and caches, reads: 50.0 us within 32 KiB, 250 us within the whole \
-                 file of 8 MiB: 5.00 [4.86 .. 5.14] times as long.",
+                 file of 8 MiB, 5.00 [4.86 .. 5.14] times as long.",
                 "Reads take 50.5 us within 128 KiB and 200 us within 512 KiB, clearly longer: 3.96 \
                  [3.85 .. 4.07] times. If a cache ends there, it probably holds between 128 KiB \
                  and 512 KiB.",
@@ -324,7 +324,7 @@ mod tests {
             &[(32, 50.0), (128, 51.0)],
             &[
                 "Seek distance and caches, reads: 50.0 us within 32 KiB, 51.0 us within the whole \
-                 file of 128 KiB: no difference is shown (1.02 [0.99 .. 1.05] times as long).",
+                 file of 128 KiB, no difference is shown (1.02 [0.99 .. 1.05] times as long).",
             ],
         );
     }

@@ -89,12 +89,12 @@ fn finding(phase: &SsdPhase, found: &SsdTests) -> Option<String> {
             trend.first_round, last.number
         ),
         DriftVerdict::Drifting => format!(
-            "{name}: not steady: {what} moved by {change} over rounds {} to {}. It was {value} on \
+            "{name}: not steady, {what} moved by {change} over rounds {} to {}. It was {value} on \
              average.",
             trend.first_round, last.number
         ),
         DriftVerdict::Undecided => format!(
-            "{name}: {} cannot tell whether it is steady: {}.",
+            "{name}: {} cannot tell whether it is steady ({}).",
             format_counted(u64::from(last.number), "round"),
             undecided(phase, found)
         ),
@@ -178,7 +178,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
             Warning::warn(
                 WarningCode::SsdUndecided,
                 format!(
-                    "{name}: it is not known to be steady: {}.",
+                    "{name}: not known to be steady ({}).",
                     undecided(phase, found)
                 ),
             )
@@ -222,9 +222,9 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
     }
     (phase.verdict() == DriftVerdict::Steady).then(|| {
         let text = format!(
-            "{name}: steady, though not by the letter of SSS PTS: its rounds differ by {:.0} % (20 \
-             % allowed) and their trend line moves by {:.0} % (10 %). Its rounds are noisy, but \
-             do not drift.",
+            "{name}: steady, though not by the letter of SSS PTS. Rounds differ by {:.0} % (20 % \
+             allowed), and their trend line moves by {:.0} % (10 %). They are noisy, but do not \
+             drift.",
             window.range * 100.0,
             window.excursion.abs() * 100.0
         );

@@ -78,7 +78,7 @@ pub(super) fn settle_factors(
             }
         } else if !is_setting && !acts(factor) {
             let message = format!(
-                "the factor {:?} changes nothing: {} has no setting of that name (it has {}), \
+                "the factor {:?} changes nothing. {} has no setting of that name (it has {}). \
                  {{{}}} stands in no setting, and ${variable} in no command",
                 factor.name,
                 study.measurement,

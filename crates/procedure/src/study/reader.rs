@@ -219,7 +219,7 @@ fn read_measurement(
     form: &mut KeyedTable<'_, '_>,
     places: &mut SettingLocations,
 ) -> (String, toml::Table) {
-    let wanted = "a table [measurement] with its kind: `seekstone study measurements` lists them";
+    let wanted = "a table [measurement] with its kind, as `seekstone study measurements` lists";
     let nothing = (String::new(), toml::Table::new());
     let Some((value, place)) = form.find("measurement") else {
         form.require::<()>("measurement", None, wanted);
@@ -240,7 +240,7 @@ fn read_measurement(
         (Some(toml::Value::String(kind)), _) => return (kind, settings),
         (Some(other), Some(place)) => {
             let message = format!(
-                "kind = {}: it is a text: {wanted}",
+                "kind = {}: it is a text, in {wanted}",
                 shortened(&other.to_string())
             );
             (place, message)
@@ -451,7 +451,7 @@ fn read_exclusion(
         rule[at] = levels.iter().position(|level| level.name == wanted);
         if rule[at].is_none() {
             let message = format!(
-                "exclude: {typed} = {:?}: {}",
+                "exclude: {typed} = {:?}, but {}",
                 shortened(&wanted),
                 no_level(typed, levels)
             );

@@ -68,7 +68,7 @@ fn cause(run: &Run, warning: &Warning) -> String {
     let text = &text[..end_of_cause(text)];
     match title.is_empty() || run.measurements.len() == 1 {
         true => in_a_sentence(text),
-        false => format!("{title}: {text}"),
+        false => format!("in {title}, {}", in_a_sentence(text)),
     }
 }
 

@@ -114,7 +114,7 @@ fn mistakes_are_told_with_their_lines() {
     );
     check_mistakes(
         "title = \"x\"\n[measurement]\nkind = 5\n",
-        &["s.toml:3: kind = 5: it is a text: a table [measurement] with its kind"],
+        &["s.toml:3: kind = 5: it is a text, in a table [measurement] with its kind"],
     );
     check_mistakes(
         "title = \"x\"\n[measurement]\nkind = \"transfer\"\nsize = \"wrong\"\n",

@@ -55,8 +55,8 @@ fn means_comparison_and_outliers() {
       0      1.52 s         5        0     5  node1
       1      1.58 s         0        5     5  node2
       elapsed: mean on that rank. first in, last in: runs in which it was done first, or last.
-      The time of a command is from the first start to the last end, and its CPU times are sums
-      over ranks.
+      The time of a command is from the first start to the last end. Its CPU times are sums over
+      ranks.
 
     Warnings
       info    An invented doubt.

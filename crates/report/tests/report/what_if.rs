@@ -140,7 +140,7 @@ fn model_scores_and_predictions() {
       the fit in turn. "seen" is the error at the points of the fit itself. The model that is
       used is the smallest whose root mean square (rms) is close to the best.
       run 13             9 points that no fit saw: response time off by 2.1 % in the median and
-                         6.0 % at worst, load by 1.2 % in the median, 8 of them within the
+                         6.0 % at worst. Load is off by 1.2 % in the median. 8 are within the
                          intervals
 
     Predictions

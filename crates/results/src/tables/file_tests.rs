@@ -13,7 +13,7 @@ use crate::rank_share::RankShare;
 use crate::reading::Unit;
 use crate::replicate::Replicate;
 use crate::run::RowWarning;
-use crate::saying::{Saying, known};
+use crate::saying::{Saying, known, with_unit};
 use crate::show::Show;
 use crate::table::{Role, Row, Table, Trust, filled};
 
@@ -305,7 +305,10 @@ fn saying(test: &FileTest) -> Option<Saying> {
         Some(rate) => ("", Unit::BytesPerSecond, rate),
         None => ("", Unit::PerSecond, test.items_per_second),
     };
-    let text = || format!("{}{verb} {}", test.name(), known(unit, value));
+    let text = || match unit {
+        Unit::PerSecond => format!("{} {}", test.name(), with_unit(unit, value, "files/s")),
+        unit => format!("{}{verb} {}", test.name(), known(unit, value)),
+    };
     value.is_bounded().then(|| Saying::quoting(text()))
 }
 

@@ -24,10 +24,10 @@ const MIB: f64 = 1_048_576.0;
 /// Averages that lists show.
 const LISTED: usize = 2;
 
-const MARKS: &str = "RABmark r: operations/s per ms of service time, summed over no load and the \
-                     levels (transaction) or at the one load (batch), a lower bound where levels \
-                     were not reached. RABmark s: bytes/s at the highest level, or at the one \
-                     load.";
+const MARKS: &str = "RABmark r: operations/s per ms of service time, summed over no load and \
+                     levels (transaction), or at one load (batch). It is a lower bound where \
+                     levels were not reached. RABmark s: bytes/s at the highest level, or at the \
+                     one load.";
 const LEVELS: &str = "IOPS by service time, from when a request is sent, as the document of 1995 \
                       defines it. IOPS by latency, from when it was due.";
 /// What intervals cover, where batch clients were begun at several sets of places.

@@ -143,8 +143,8 @@ impl RandomAccess {
         (seek_ns > 0.0 && transfer_ns > 0.0).then(|| {
             let time = |ns: f64| Unit::Seconds.format(ns / 1e9);
             format!(
-                "Of the {} of a read of {} within {}, half a turn is {}, the transfer {}, at {} a \
-                 KiB of larger blocks, and head movement with all else {}.",
+                "A read of {1} within {2} takes {0}. Half a turn is {3}, the transfer {4}, at {5} \
+                 a KiB of larger blocks. Head movement with all else is {6}.",
                 time(small_ns),
                 Bytes(small.block_bytes),
                 Bytes(small.span_bytes),

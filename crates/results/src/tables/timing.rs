@@ -30,7 +30,7 @@ const LEGEND_OF_RATIOS: &str = "Geometric mean over rounds, Student's t on the l
                                 of one round. Claims are corrected for their number (Holm).";
 const LEGEND_OF_HOSTS: &str = "elapsed: mean on that rank. first in, last in: runs in which it was \
                                done first, or last. The time of a command is from the first start \
-                               to the last end, and its CPU times are sums over ranks.";
+                               to the last end. Its CPU times are sums over ranks.";
 
 impl Timing {
     /// The commands, what they took beside the first, and what each of several ranks took.

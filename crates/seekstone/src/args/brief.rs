@@ -94,8 +94,8 @@ pub(super) fn under_heading(arg: Arg) -> Arg {
     }
 }
 
-/// A long text without what is behind its first sentence, a semicolon, a colon or a bracket, and no
-/// long list in the place of a value.
+/// A long text up to the end of its first sentence, a semicolon, a colon or a bracket. No long list
+/// in the place of a value.
 fn shortened(arg: Arg) -> Arg {
     let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let ends: &[&str] = match arg.is_positional() {

@@ -7,7 +7,7 @@ use units::Duration;
 pub const RUN_BUDGET: TimeSetting = budget("110s");
 /// Of `trial`.
 pub const TRIAL_BUDGET: TimeSetting = budget("60s");
-/// Of `curve`. Near saturation a queue forgets slowly: a level of random arrivals takes a million
+/// Of `curve`. Near saturation a queue forgets slowly. A level of random arrivals takes a million
 /// operations of a model, which are computed in seconds.
 pub const CURVE_BUDGET: TimeSetting = TimeSetting {
     brief: Duration::from_micros(100),

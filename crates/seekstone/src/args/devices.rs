@@ -30,7 +30,7 @@ pub enum DevicesCommand {
     /// Validate the models against published results and known laws.
     ///
     /// Runs the documents' programs on the simulated machines and compares their results with the
-    /// published ones, and checks the models against laws that are known exactly.
+    /// published ones. Checks the models against laws that are known exactly.
     ///
     /// Takes seconds, since time is virtual, and gives the same results on every machine. Exit code
     /// 1 when a row misses its bar.

@@ -10,9 +10,9 @@ pub const ARGUMENTS: &str = help!("diskrand");
 
 /// `seekstone diskrand`.
 ///
-/// Writes a file of records and reads it at random, makes the transactions of one user, or removes
-/// the file, as the program of 1997 does: through the system's cache, one request at a time. Run
-/// several at once for several users. Without arguments it prints this help.
+/// Does what the program of 1997 did: writes a file of records, makes the transactions of one user
+/// on it, or removes it. Requests go through the system's cache, one at a time. Run several at
+/// once for several users. Without arguments it prints this help.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "seekstone diskrand Write DF MB RS LF\n       \

@@ -80,12 +80,12 @@ pub struct FilesArgs {
     /// 47008 with `--layout hard`].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub transfer_size: Option<Bytes>,
-    /// File size [default: 512 bytes, empty with `--layout easy`, 3901 bytes with `hard`]. With
-    /// `--workload bandwidth`: the most each client writes [default: 64 MiB].
+    /// File size [default: 512 bytes, empty with `--layout easy`, 3901 bytes with `hard`]. The most
+    /// each client writes with `--workload bandwidth` [default: 64 MiB].
     #[arg(long, value_name = "BYTES", requires = "workload", value_parser = parse_reserve)]
     pub file_size: Option<Bytes>,
-    /// Stat, open and read what another client created: the same client on the next host, or on a
-    /// single host the next client.
+    /// Stat, open and read what another client created (the same client on the next host, or the
+    /// next client).
     #[arg(long, requires = "workload")]
     pub reorder: bool,
     /// Stop creating or writing files after this time. Then let every client catch up with the

@@ -13,7 +13,7 @@ pub struct CompletionsArgs {
 /// `seekstone man`.
 #[derive(Args, Debug)]
 pub struct ManArgs {
-    /// The page of one command, as in `seekstone man trial | man -l -`, or of a part of it, as in
-    /// `seekstone man runs export` [default: all commands].
+    /// The command or its part, as in `seekstone man trial | man -l -` or `seekstone man runs
+    /// export` [default: all commands].
     pub command: Vec<String>,
 }

@@ -13,8 +13,8 @@ use crate::output::Output;
 /// `seekstone inspect`.
 #[derive(Args, Debug)]
 pub struct InspectArgs {
-    /// A directory, file or block device. Or a recorded trace, recognised by its first bytes: shows
-    /// rate, mix, sizes and hot spots, and a fio job fitted to it (docs/replay.md).
+    /// A directory, file or block device. Or a recorded trace, to show its rate, mix, sizes, hot
+    /// spots and a fitted fio job (docs/replay.md).
     #[arg(default_value = ".")]
     pub target: PathBuf,
     /// Read the file as a trace of this format.

@@ -58,8 +58,8 @@ pub enum RunsCommand {
     Resume(Box<ResumeArgs>),
     /// Export runs as JSON, CSV, Markdown, HTML, SVG and other forms.
     ///
-    /// Several runs are one table with their numbers, one JSON array, or one chart or page that
-    /// compares them with the first.
+    /// Several runs are one table with their numbers, one JSON array, or one chart or page against
+    /// the first.
     Export {
         /// Their numbers, ranges as in 3..7, or `latest`.
         #[arg(value_name = "ID", required = true)]
@@ -136,8 +136,8 @@ pub struct CompareRunsArgs {
 /// What no program finds out about systems.
 #[derive(Args, Debug)]
 pub struct SystemFactsFile {
-    /// File with prices, which add a table of figures per unit of money, and with vendors'
-    /// specifications for `compare --table systems` (docs/systems.md).
+    /// File with prices and vendors' specifications, for figures per unit of money and `compare
+    /// --table systems` (docs/systems.md).
     #[arg(long, value_name = "FILE")]
     pub facts: Option<PathBuf>,
 }

@@ -16,9 +16,9 @@ pub struct SsdArgs {
     /// Block device or file (with --overwrite), directory or `sim:NAME`.
     #[arg(value_parser = parse_target)]
     pub target: TargetName,
-    /// Tests of the standard: wsat (write saturation), iops (7 mixes of 8 block sizes), lat (depth
-    /// 1), tp (sequential), hir (idle recovery), xsr (cross stimulus recovery), cbw (composite
-    /// workload), dirth (response times at rising demand). Comma-separated.
+    /// Tests of the standard, comma-separated. Write saturation (wsat), 7 mixes of 8 block sizes
+    /// (iops), depth 1 (lat), sequential (tp), idle recovery (hir). Cross stimulus recovery (xsr),
+    /// composite workload (cbw), response times at rising demand (dirth).
     #[arg(
         long = "test",
         value_parser = one_of(TESTS),

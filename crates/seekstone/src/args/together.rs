@@ -58,7 +58,7 @@ fn parse_batch(text: &str) -> Result<BatchArg, String> {
 /// `seekstone together`.
 ///
 /// Runs several diskrand and diskmbps programs side by side on one simulated machine, in virtual
-/// time, each with its own arguments and log, as the batch files of 1997 do. The same seed gives
+/// time. Each has its own arguments and log, as in the batch files of 1997. The same seed gives
 /// the same times.
 #[derive(Args, Debug)]
 #[command(

@@ -78,8 +78,8 @@ pub struct TransactionsArgs {
         ]
     )]
     pub profiles: Option<PathBuf>,
-    /// Run a standard test of the DISKRAND document, and print its table: a file of
-    /// 40 MB, through the page cache, 100 transactions per task (or --transactions).
+    /// Run a standard test of the DISKRAND document, and print its table. A file of 40 MB, through
+    /// the page cache, 100 transactions per task (or --transactions).
     #[arg(
         long, value_name = "SECTION",
         value_parser = clap::builder::PossibleValuesParser::new(STANDARD_SECTIONS),
@@ -93,8 +93,8 @@ pub struct TransactionsArgs {
     /// once].
     #[arg(long, value_name = "RATE", conflicts_with = "synchronise", value_parser = parse_rate)]
     pub ramp: Option<Rate>,
-    /// Start all users at the same instant: when everything is ready, after a delay (=30s), at a
-    /// local time (=14:30:00), or at a time with its zone (=2031-05-01T14:30:00Z).
+    /// Start all users at the same instant. When everything is ready, after a delay (=30s), at a
+    /// time (=14:30:00), or with its zone (=2031-05-01T14:30:00Z).
     #[arg(
         long, value_name = "WHEN", num_args = 0..=1, require_equals = true,
         default_missing_value = "0s"

@@ -24,7 +24,7 @@ pub struct WhatIfArgs {
         value_parser = within::<u32>(1..=1_000_000)
     )]
     pub clients: Vec<u32>,
-    /// Predict the response time at a load, as in 500/s: closed, with as many clients as it takes,
+    /// Predict the response time at a load, as in 500/s. Closed, with as many clients as it takes,
     /// and open, with operations arriving at that rate however many are waiting.
     #[arg(long = "load", value_name = "RATE", value_delimiter = ',', value_parser = parse_rate)]
     pub loads: Vec<Rate>,

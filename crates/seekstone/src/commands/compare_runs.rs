@@ -166,8 +166,8 @@ fn refuse_unlike(name: &str, differences: &[SetupDifference]) -> Result<(), Usag
     };
     let setting = found.key.trim_start_matches("setup.");
     Err(UsageError(format!(
-        "--update takes repeats of one measurement, and these runs differ in {setting} (new: {}, \
-         baseline {name}: {}). Keep them in a baseline of their own",
+        "--update takes repeats of one measurement, and these runs differ in {setting} ({}, but {} \
+         in baseline {name}). Keep them in a baseline of their own",
         found.new, found.base
     )))
 }

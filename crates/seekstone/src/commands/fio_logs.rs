@@ -81,7 +81,7 @@ impl LogFiles {
         let aggregates = outputs.len() - before;
         if outputs.len() > FILES_MAX {
             let text = format!(
-                "the jobs write {} logs, and at most {FILES_MAX} files can be open at once: write \
+                "the jobs write {} logs, and at most {FILES_MAX} files can be open at once. Write \
                  fewer kinds of logs, or set per_job_logs=0",
                 outputs.len()
             );

@@ -126,8 +126,8 @@ fn within<T>(patience: Duration, launched: &Launched, open: impl FnOnce() -> T) 
         if leads {
             output::complain(&format!(
                 "error: {by} has not started all ranks within {}. One of them may have ended \
-                 before it joined, because its host lacks the MPI library or its shim (`seekstone \
-                 fleet shim` there). If starting takes longer here, set {PATIENCE}=10min",
+                 before it joined. Its host may lack the MPI library or its shim (`seekstone fleet \
+                 shim` there). If starting takes longer here, set {PATIENCE}=10min",
                 units::Duration::from(patience)
             ));
             wait_for_launcher();

@@ -34,7 +34,7 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Exit> {
     let mut pings = Pings::new(args);
     match &args.target {
         TargetName::Null => {
-            let text = "null: answers at once: there is nothing to ping";
+            let text = "null: answers at once. There is nothing to ping";
             return Err(UsageError(text.into()).into());
         }
         TargetName::Bucket(name) => {

@@ -64,8 +64,8 @@ pub fn offer(archive: &Archive) {
         }
     };
     output::complain(&format!(
-        "note: {}: `seekstone runs resume{option}` continues it, `--keep` archives what it \
-         measured, `--discard` drops it{more}",
+        "note: {}. `seekstone runs resume{option}` continues it, `--keep` archives its results, \
+         `--discard` drops them{more}",
         described(last)
     ));
 }

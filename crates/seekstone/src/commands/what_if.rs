@@ -38,10 +38,9 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
     let seed = runs[0].settings.seed;
     let analysis = Analysis::new(evidence, seed).ok_or_else(|| {
         UsageError(format!(
-            "{count} points are too few. They hold fewer than {GROUPS_MIN} numbers of {name} a \
-             quarter apart, which it takes to fit a model and to test it on what it did not \
-             see. Measure a curve with several --level, name several runs of the same \
-             workload, or further ones with --check"
+            "{count} points are too few. A fit and its test take {GROUPS_MIN} numbers of {name} \
+             that are a quarter apart. Measure a curve with several --level, name several runs of \
+             the same workload, or further ones with --check"
         ))
     })?;
     let mut found = found(&runs, &analysis);

@@ -352,7 +352,7 @@ fn a_killed_comparison_goes_on_as_any_run_or_is_kept_as_it_is() {
     scratch.check(
         &trial,
         0,
-        "`seekstone runs resume` continues it, `--keep` archives what it",
+        "`seekstone runs resume` continues it, `--keep` archives its results",
     );
     let elsewhere = scratch.target();
     let mut command = scratch.seekstone(["runs", "resume", "--quiet"]);
@@ -407,7 +407,7 @@ fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
     scratch.check(
         &trial,
         0,
-        "`seekstone runs resume` continues it, `--keep` archives what it",
+        "`seekstone runs resume` continues it, `--keep` archives its results",
     );
     // Bug: of an archive that the user named, what to type was left out.
     let archive = scratch.path("archive.db");

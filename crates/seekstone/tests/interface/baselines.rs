@@ -262,7 +262,7 @@ fn what_cannot_be_compared_is_said() {
         "Baseline main: 3 runs",
     );
     let refused = scratch.check(&[&["compare", "5"][..], &kept].concat(), 2, "");
-    let expected = "these runs differ in warm-up (new: 1s, baseline main: ";
+    let expected = "these runs differ in warm-up (1s, but ";
     assert!(refused.error().contains(expected), "{}", refused.error());
     scratch.check(
         &[&["compare", "6"][..], &kept].concat(),

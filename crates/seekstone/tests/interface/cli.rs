@@ -31,10 +31,7 @@ fn wrong_units_and_values_are_wrong_usage() {
             &["trial", "sim:mm1", "--duration", "1ns"],
             "is shorter than the shortest trial, 16.0 ms",
         ),
-        (
-            &["run", "--size", "4x"],
-            "unknown unit \"x\". Sizes take B, k or KiB",
-        ),
+        (&["run", "--size", "4x"], "Sizes take B, k, m"),
         (
             &["run", "--size", "99999999999t"],
             "too large. The largest size is",
@@ -46,10 +43,7 @@ fn wrong_units_and_values_are_wrong_usage() {
             &["run", "--budget", "10"],
             "a time needs a unit. Use 10s, 10ms or 10us",
         ),
-        (
-            &["run", "--budget", "99999999999t"],
-            "unknown unit \"t\". Times take ns, us",
-        ),
+        (&["run", "--budget", "99999999999t"], "Times take ns, us"),
         (&["run", "--budget", "99999999999h"], "--budget"),
         (&["run", "--budget", "8d"], "is longer than a week"),
         (

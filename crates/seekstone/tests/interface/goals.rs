@@ -91,7 +91,7 @@ fn a_goal_that_makes_no_sense_is_refused_at_once() {
     );
     check(
         &["transfer", ".", "--goal", "p99 <= 1ms"],
-        "name the row, as in write.latency-p99. It gives iops, throughput,",
+        "name the row, as in write.latency-p99. Rows with it are write",
     );
     check(
         &["random", model, "--goal", "service-time <= 1ms @ 9k/s"],

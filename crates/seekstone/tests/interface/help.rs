@@ -78,7 +78,7 @@ fn what_is_typed_by_habit_is_answered_with_what_to_type() {
         (&["run", "--bs=4k"], "--budget 60s sets its time"),
         (&["list"], "`seekstone runs list`"),
         (&["monitor"], "`seekstone watch` probes storage for days"),
-        (&["trial", "--writes", "0.3"], "use 30% or 0.3%"),
+        (&["trial", "--writes", "0.3"], "Use 30% or 0.3%"),
         (&["trial", "--writes", "30"], "Use 30%"),
     ] {
         scratch.check(typed, 2, expected);

@@ -26,7 +26,7 @@ fn a_wrong_value_names_its_option() {
     let check = |args: &[&str], expected| scratch.check(args, 2, expected);
     check(
         &["copy", ".", "--record", "x"],
-        "error: --record: \"x\": not a size",
+        "error: --record: \"x\" is not a size",
     );
     check(
         &["copy", ".", "--record", "4KiB,0"],

@@ -150,7 +150,7 @@ fn stripes_are_set_by_lustres_own_tool_before_files_are_made() {
         command.env("PATH", format!("{}:/usr/bin:/bin", empty.display()));
         finish(command)
     };
-    started().check(&args, 2, "stripes can be set on Lustre only");
+    started().check(&args, 2, "Stripes can be set on Lustre only");
     scratch.assert_clean(&target);
     let tool = empty.join("lfs");
     let script = format!(

@@ -119,10 +119,7 @@ fn what_intervals_of_a_model_mean_is_told() {
     assert!(told.contains(chance), "{told}");
     // The order of the files is drawn anew.
     let told = warned(&["dlt2000-positioning", "--only", "files=10"]);
-    assert!(
-        told.contains("not how far the model is from the device"),
-        "{told}"
-    );
+    assert!(told.contains("not how far it is from the device"), "{told}");
     assert!(!told.contains("It is deterministic"), "{told}");
     let target = scratch.target().display().to_string();
     let here = ["dlt2000-positioning-files", "--target", &target];

@@ -305,7 +305,7 @@ fn a_loop_device_has_the_demand_test_and_keeps_its_cache() {
     .concat();
     scratch.check(&refused, 2, "the kernel has no switch for its cache");
     let model = ["ssd", "sim:nvme", "--write-cache", "off", "-q"];
-    scratch.check(&model, 2, "only that of a drive which is the target itself");
+    scratch.check(&model, 2, "sim:nvme is no drive");
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     check(&[&path], "every test of an SSD writes all of it");
     check(
         &[&path, "--overwrite", "--purge", "discard"],
-        "use --purge punch",
+        "Use --purge punch",
     );
     check(&[&directory, "--purge", "punch"], "a new one each time");
     check(&["sim:nvme", "--purge", "punch"], "?content=fresh");

@@ -279,11 +279,7 @@ fn users_wait_for_the_instant_that_they_share() {
         2,
         "is in the past",
     );
-    scratch.check(
-        &args("--synchronise=14.30"),
-        2,
-        "a time of day as in 14:30:00",
-    );
+    scratch.check(&args("--synchronise=14.30"), 2, "a time of day (14:30:00)");
     scratch.assert_clean(&target);
     // A signal ends the wait.
     let args = args("--synchronise=20h");

@@ -182,7 +182,7 @@ fn what_the_page_cache_beneath_a_loop_device_answers_is_void() {
     let warning = says(&measurement).expect("a warning");
     assert_eq!(warning["severity"], "invalid", "{warning}");
     let text = warning["text"].as_str().expect("a text");
-    assert!(text.contains("the disk beneath the loop device"), "{text}");
+    assert!(text.contains("the disk below the loop device"), "{text}");
     let (_, measurement) = run(&direct);
     assert_eq!(share(&measurement), Some(0.0), "{measurement}");
     assert_eq!(says(&measurement), None, "{measurement}");

@@ -553,5 +553,5 @@ fn what_the_manual_warns_of_is_told() {
     let text = notes.next().expect("a note")["text"]
         .as_str()
         .expect("a text");
-    assert!(text.contains("Loads from 1/s with"), "{text}");
+    assert!(text.contains("Possible loads are 1/s with"), "{text}");
 }

@@ -53,8 +53,8 @@ fn values_without_meaning_are_wrong_usage() {
             (&["--level", "-5ms"], "a time cannot be negative"),
             (&[rates, "0"], "must be above zero"),
             (&[rates, "-5"], "a rate cannot be negative"),
-            (&[rates, "abc"], "\"abc\": not a rate"),
-            (&[rates, "1e9"], "\"1e9\": exponents are not read"),
+            (&[rates, "abc"], "\"abc\" is not a rate"),
+            (&[rates, "1e9"], "exponents are not read (\"1e9\")"),
             (&["--clients-max", "0"], "0 is not in 1..=100000"),
             (&["--clients-max", "-1"], "-1 is not in 1..=100000"),
             (&["--runs", "-1"], "-1 is not in 1..=10000"),
@@ -178,7 +178,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "block = \"64KiB\"",
         "block = \"8191P\"",
-        &["2^63 - 1 is the most", "5 shares"],
+        &["2^63 - 1 at most", "5 shares"],
     ),
     ("count = 2", "count = 0", &["number of threads is 0, and"]),
     (
@@ -189,7 +189,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "io = \"4KiB\"",
         "io = \"24KiB\"",
-        &["the block of 65536 bytes is no whole multiple of the I/O size 24576"],
+        &["the block of 65536 bytes is no multiple of the I/O size 24576"],
     ),
     (
         "io = \"4KiB\"",

@@ -36,7 +36,7 @@ pub(super) const ACCESS: WorkloadKey = key(
 pub(super) const BLOCK: WorkloadKey = key("block", "the size of a block of the file", "\"64KiB\"");
 pub(super) const SHARES: WorkloadKey = key(
     "shares",
-    "a whole number from 1: the parts into which the file is divided",
+    "a whole number from 1, the parts into which the file is divided",
     "50",
 );
 pub(super) const THREADS: WorkloadKey = key(
@@ -77,8 +77,8 @@ pub(super) const CONTENT: WorkloadKey = key(
 );
 pub(super) const FILL: WorkloadKey = key(
     "fill",
-    "\"noise\", \"drawn\" (all of it anew for each write), \"repeated\", \"zeroes\", or \
-     \"pattern:\" and up to 1024 hexadecimal digits, two for each byte",
+    "\"noise\", \"drawn\" (new for each write), \"repeated\", \"zeroes\", or \"pattern:\" and up \
+     to 1024 hexadecimal digits",
     "\"pattern:deadface\"",
 );
 pub(super) const COMPRESSIBLE: WorkloadKey = key(

@@ -326,8 +326,8 @@ mod tests {
         );
         check(
             "[[profile]]\nios = 1\ncpu = \"5 parsecs\"\n",
-            "users.toml:3: cpu: \"5 parsecs\": unknown unit \"parsecs\". Times take ns, us, ms, s, \
-             min, h, d, alone or from large to small as in 1m30s",
+            "users.toml:3: cpu: unknown unit \"parsecs\" in \"5 parsecs\". Times take ns, us, ms, \
+             s, min, h, d, alone or from large to small as in 1m30s",
         );
         check(
             "[[profile]]\nios = 1\nname = \"a\"\n[[profile]]\nios = 1\nname = \"a\"\n",

@@ -56,13 +56,12 @@ fn everything_known_is_said_about_the_transaction_workload() {
         [
             "A thread of type \"transaction\" has 4096 places to go to.",
             "A cache of 256 KiB holds 1.56 % of one thread's range and 0.0312 % of the file.",
-            "The walk of type \"transaction\" has a median step of 4 places, and 17.7 % of its \
-             steps leave the 64 places around it that the cache holds. 16 I/Os or more are to be \
-             summed before the walk has got away from the cache.",
+            "The walk of type \"transaction\" has a median step of 4 places. 17.7 % of its steps \
+             leave the 64 places around it that the cache holds. Sum 16 I/Os or more, so that the \
+             walk leaves the cache.",
             "3 of 50 shares are in use, 6 % of the file.",
-            "Loads from 20/s with one thread to 1,000/s with one thread in each share can be \
-             asked for, in steps of one thread. To go further, raise the load per thread or the \
-             shares.",
+            "Possible loads are 20/s with one thread to 1,000/s with one in each share, in steps \
+             of one thread. To go further, raise the load per thread or the shares.",
         ]
     );
     assert!(codes(&all, true).is_empty());

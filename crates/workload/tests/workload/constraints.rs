@@ -123,8 +123,8 @@ fn packed_operations_fill_their_block() {
     check_accepted(|p| p.io_offset = i64::MIN, None);
     check(
         |p| (p.io_bytes, p.io_offset) = (1000, -1),
-        "type \"batch\": the block of 4096 bytes is no whole multiple of the I/O size 1000, \
-         so I/Os cannot be packed. Choose an I/O size that divides the block, or a fixed offset",
+        "type \"batch\": the block of 4096 bytes is no multiple of the I/O size 1000. I/Os cannot \
+         be packed. Choose an I/O size that divides the block, or a fixed offset",
     );
     // With an offset, one operation in a block need not divide it.
     check_accepted(|p| p.io_bytes = 1000, None);
@@ -152,8 +152,8 @@ fn each_share_has_a_block() {
 fn shares_can_be_addressed() {
     check(
         |p| (p.block_bytes, p.io_bytes, p.threads_max) = (1 << 62, 4096, 2),
-        "2 shares with blocks of 4611686018427387904 bytes are 9223372036854775808 bytes, and \
-         2^63 - 1 is the most that a file can have. Use smaller blocks or fewer shares",
+        "2 shares with blocks of 4611686018427387904 bytes are 9223372036854775808 bytes. A file \
+         has 2^63 - 1 at most. Use smaller blocks or fewer shares",
     );
     check_accepted(
         |p| (p.block_bytes, p.io_bytes, p.threads_max) = (i64::MAX, 4096, 1),

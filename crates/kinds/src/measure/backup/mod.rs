@@ -90,19 +90,19 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "processor",
             ANY_TIME,
-            "between models: processor time for a MiB, saved or verified (default: none)",
+            "between models, processor time for a MiB, saved or verified (default: none)",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "crc-processor",
             ANY_TIME,
-            "between models: processor time for a MiB that crc = true adds (default: none)",
+            "between models, processor time for a MiB that crc = true adds (default: none)",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "reads-per-file",
             ValueForm::Count(0, 1000),
-            "between models: reads at random places before each file (default: none)",
+            "between models, reads at random places before each file (default: none)",
         )
         .applying(Applies::ToModels),
     ],

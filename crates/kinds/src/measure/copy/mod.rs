@@ -39,8 +39,7 @@ pub const KIND: Kind = Kind {
             "size",
             SIZE,
             "64MiB",
-            "bytes that are copied: of a file that is made, or the first of source, all of which \
-             is copied when not given",
+            "bytes to copy of a new file, or of the beginning of source (default: all of source)",
         ),
         Setting::optional(
             "source",
@@ -82,14 +81,14 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "default-extent",
             SIZE,
-            "between models: space that the file system allocates at a time without extent \
+            "between models, space that the file system allocates at a time without extent \
              (default: all at once, in no time)",
         )
         .applying(Applies::ToModels),
         Setting::optional(
             "extend-time",
             ANY_TIME,
-            "between models: what each allocation takes (default: nothing)",
+            "between models, time of each allocation (default: none)",
         )
         .applying(Applies::ToModels),
     ],

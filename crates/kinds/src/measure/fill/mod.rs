@@ -33,8 +33,8 @@ pub const KIND: Kind = Kind {
         Setting::required(
             "target",
             ValueForm::Path("PATH or sim:NAME"),
-            "the mount point that is filled: an empty file system on a local device, which holds \
-             no directory of the system's or yours. Or a model",
+            "the mount point of an empty file system on a local device. It holds no directory of \
+             the system's or yours. Or a model",
         ),
         Setting::required(
             "fill",

@@ -268,8 +268,8 @@ fn is_full(error: &io::Error) -> bool {
 fn lost(path: &Path, error: io::Error) -> MeasureError {
     if is_full(&error) {
         return MeasureError::Failed(format!(
-            "{} was taken and could not be kept: the file system, or what it stands \
-             on, promises more space than it has",
+            "{} was taken and could not be kept. The file system, or the storage below it, \
+             promises more space than it has",
             path.display()
         ));
     }

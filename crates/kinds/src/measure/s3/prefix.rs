@@ -82,7 +82,7 @@ impl RunPrefix {
         let client = self.client.unstopped();
         remove_prefix(&client, &self.name).map_err(|fault| {
             MeasureError::Failed(format!(
-                "{}: {}* is left behind ({fault}): `seekstone clean {}` removes it",
+                "{}: {}* is left behind ({fault}). `seekstone clean {}` removes it",
                 client.named, self.name, client.named
             ))
         })

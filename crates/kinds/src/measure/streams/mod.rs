@@ -50,8 +50,8 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "apart",
             SIZE,
-            "on a model, a file or a device: bytes from the beginning of a stream to that of the \
-             next, such as those of a drive. Size when not given",
+            "on a model, file or device, bytes from the start of one stream to the next (default: \
+             size)",
         )
         .applying(Applies::ToParts),
     ],

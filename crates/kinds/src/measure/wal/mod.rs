@@ -46,8 +46,8 @@ pub const KIND: Kind = Kind {
             "sync",
             ValueForm::Words(&["fdatasync", "fsync", "dsync", "linked"]),
             "fdatasync",
-            "how an append is made durable: a call after the write, a write as with O_DSYNC, or an \
-             fsync that io_uring links to the write",
+            "how an append is made durable: a call after the write, O_DSYNC, or an fsync linked in \
+             io_uring",
         ),
         Setting::optional(
             "think",

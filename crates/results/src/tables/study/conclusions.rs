@@ -234,16 +234,16 @@ impl Study {
             ),
             Meaning::Same => {
                 let size = found.words.bare(it.value);
-                format!("{reading}: the same with {both}, within {margin} %: {size}")
+                format!("{reading}: the same with {both}, within {margin} % ({size})")
             }
             Meaning::NotShown => {
                 let size = found.words.bare(it.value);
-                format!("{reading}: no difference above {margin} % shown between {both}: {size}")
+                format!("{reading}: no difference above {margin} % shown between {both} ({size})")
             }
             meaning if it.value.contains(zero(it)) => format!(
-                "{reading}: {factor} {level} is {} than {against} by Holm's rule{over}, but the \
-                 interval for all comparisons together holds no difference, too: {}. More \
-                 repeats would show by how much",
+                "{reading}: {factor} {level} is {} than {against} by Holm's rule{over}. The \
+                 interval for all comparisons together holds no difference, too ({}). More repeats \
+                 would show by how much",
                 found.words.word(meaning),
                 found.words.bare(it.value)
             ),

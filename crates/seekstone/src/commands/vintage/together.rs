@@ -59,7 +59,7 @@ fn complain_of(ended: &[ProgramEnd]) -> anyhow::Result<()> {
             .filter_map(|it| Some((it, it.result.as_ref().err()?)))
     };
     let text: Vec<String> = failed()
-        .map(|(it, error)| format!("{}: {}: {error}", it.host, it.words))
+        .map(|(it, error)| format!("{}, {}: {error}", it.host, it.words))
         .collect();
     if text.is_empty() {
         return Ok(());

@@ -32,7 +32,7 @@ const SIMULATED_TOGETHER: usize = 720;
 pub fn watch(args: &WatchArgs) -> anyhow::Result<Exit> {
     let models = args.targets.iter().filter(|it| it.is_model()).count();
     if args.targets.iter().any(TargetName::is_null) {
-        return Err(UsageError("null: answers at once: there is nothing to watch".into()).into());
+        return Err(UsageError("null: answers at once. There is nothing to watch".into()).into());
     }
     if args.past.is_some() {
         return past::show(args);

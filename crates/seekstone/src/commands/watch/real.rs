@@ -56,7 +56,7 @@ pub fn watch(
         let place = ProbedPlace::open(path)?;
         if place.is_buffered {
             output::complain(&format!(
-                "warning: {name} has no direct I/O: the page cache answers reads"
+                "warning: {name} has no direct I/O. The page cache answers reads"
             ));
         }
         places.push(place);
