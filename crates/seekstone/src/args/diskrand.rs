@@ -10,8 +10,8 @@ pub const ARGUMENTS: &str = help!("diskrand");
 
 /// `seekstone diskrand`.
 ///
-/// Does what the program of 1997 did: writes a file of records, makes the transactions of one user
-/// on it, or removes it. Requests go through the system's cache, one at a time. Run several at
+/// Does what the program of 1997 did. It writes a file of records, makes the transactions of one
+/// user on it, or removes it. Requests go through the system's cache, one at a time. Run several at
 /// once for several users. Without arguments it prints this help.
 #[derive(Args, Debug)]
 #[command(
