@@ -270,7 +270,7 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
             Warning::info(
                 WarningCode::Correlated,
                 format!(
-                    "{title}: latency varied slowly, and the confidence interval accounts for it."
+                    "{title}: latency drifted slowly, and the confidence interval accounts for it."
                 ),
             )
             .advise("Allow more time with --budget to narrow it."),

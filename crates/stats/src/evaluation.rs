@@ -12,7 +12,7 @@ use crate::goal::{
 use crate::quantile::{PercentileEstimate, is_reached, percentiles};
 use crate::store::SlotStore;
 use crate::variance::{
-    LongRun, corrected_variance, group_means, interval_around, long_run_variance, mean,
+    LongRun, cautious_variance, group_means, interval_around, long_run_variance, mean,
 };
 use crate::window::{Channel, Window, slot_counts, slot_means};
 
@@ -29,10 +29,6 @@ const NEAR: f64 = 4.0;
 const NEAR_MAX: f64 = 0.12;
 /// Think times for each completion from which clients are users.
 const THINKING: f64 = 0.9;
-/// With fewer effective samples the upper half of the interval of a mean is longer ...
-const FEW_SAMPLES: f64 = 400.0;
-/// ... by up to this part of it, which half as many have.
-const LONGER_OF_FEW: f64 = 0.4;
 /// The trial must be this many times longer than a time scale that it can resolve.
 pub const RESOLVABLE: u64 = 30;
 
@@ -131,17 +127,20 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     let spread = match verdict {
         // A scout's interval is never cited, and has to tell on which side of a level it lies.
         Verdict::Correlated if goal.kind == GoalKind::Result => {
-            let corrected = WindowEstimates::of(store, channel, &window, corrected_variance);
+            let cautious = WindowEstimates::of(store, channel, &window, cautious_variance);
             match cut.is_settled {
-                true => corrected,
-                false => corrected.holding(&levels),
+                true => cautious,
+                false => cautious.holding(&levels),
             }
         }
         _ => spread,
     };
     let found = Evaluation {
         channel,
-        mean: spread.mean_for(goal),
+        mean: Estimate {
+            samples: spread.ess,
+            ..spread.mean
+        },
         throughput: spread.throughput,
         percentiles: Vec::new(),
         ess: spread.ess,
@@ -225,25 +224,6 @@ impl WindowEstimates {
         self.mean = holding(self.mean, levels.of_mean);
         self.throughput = holding(self.throughput, levels.of_rate);
         self
-    }
-
-    /// The mean for who wants that. Times of few effective samples are lower by chance where their
-    /// variance is, since both come from the few times that are long: the upper half is longer.
-    fn mean_for(&self, goal: &Goal) -> Estimate {
-        let is_wanted = matches!(goal.aim, Aim::TimeAndLoad | Aim::Percentile(_));
-        let longer = match goal.kind {
-            GoalKind::Result if is_wanted => {
-                let lacking = FEW_SAMPLES / self.ess - 1.0;
-                1.0 + LONGER_OF_FEW * lacking.clamp(0.0, 1.0)
-            }
-            _ => 1.0,
-        };
-        let Estimate { value, high, .. } = self.mean;
-        Estimate {
-            high: value + longer * (high - value),
-            samples: self.ess,
-            ..self.mean
-        }
     }
 
     /// The longest lag at which what is wanted was found correlated.

@@ -213,7 +213,7 @@ impl fmt::Display for Verdict {
             Self::Short { is_citable: true } => "too short to test for autocorrelation",
             Self::Short { is_citable: false } => "too short, with too few samples to quote",
             Self::NotStationary => "never reached steady state",
-            Self::Correlated => "latency varied slowly, with a wider interval",
+            Self::Correlated => "latency drifted slowly, with a wider interval",
         })
     }
 }

@@ -1,7 +1,6 @@
 //! Procedures in virtual time, where the truth is known.
 
 mod curve_edges;
-mod false_alarms;
 mod file_tests;
 mod goals;
 mod levels;
@@ -20,7 +19,6 @@ mod transfer;
 mod trials;
 mod warm_up;
 mod whatif;
-mod widths;
 
 #[path = "../support/studies.rs"]
 mod studies;

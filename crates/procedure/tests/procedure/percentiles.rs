@@ -10,7 +10,7 @@ use stats::Goal;
 use workload::Mix;
 
 use crate::support::queues::OpenQueue;
-use crate::support::{Bench, binomial_floor, of_seeds, poisson};
+use crate::support::{Bench, binomial_floor, poisson};
 
 /// Servers, mean service time in milliseconds, share of the time that they are busy.
 const LOADS: [(u32, f64, f64); 18] = [
@@ -76,9 +76,19 @@ fn every_percentile_within_the_sample_has_a_value() {
 
 /// Percentiles of many trials: how many of each are firm, and how many of those are right.
 fn counted(load: (u32, f64, f64), seeds: RangeInclusive<u64>) -> [(usize, usize); 4] {
-    let all = of_seeds(seeds, |seed| judged(load, seed));
+    let seeds: Vec<u64> = seeds.collect();
+    let (even, odd) = seeds.split_at(seeds.len() / 2);
+    let run = |seeds: &[u64]| -> Vec<(f64, bool, bool)> {
+        seeds.iter().flat_map(|&seed| judged(load, seed)).collect()
+    };
+    let all = std::thread::scope(|scope| {
+        let other = scope.spawn(|| run(even));
+        let mut all = run(odd);
+        all.extend(other.join().expect("trials do not panic"));
+        all
+    });
     SHARES.map(|p| {
-        let firm = all.iter().flatten().filter(|it| it.0 == p && it.1);
+        let firm = all.iter().filter(|it| it.0 == p && it.1);
         firm.fold((0, 0), |(n, k), it| (n + 1, k + usize::from(it.2)))
     })
 }

@@ -14,8 +14,6 @@
 pub mod curves;
 pub mod queues;
 
-use std::ops::RangeInclusive;
-
 use engine::{Engine, EngineOptions, KindSet, OnError, Record};
 use procedure::{
     Circumstances, Ending, Monitor, Preparation, Standstill, Trial, TrialError, run_inline,
@@ -272,20 +270,8 @@ impl Coverage {
         self.errors.len() as u64
     }
 
-    pub fn hits(&self) -> u64 {
-        self.hits
-    }
-
     pub fn share(&self) -> f64 {
         self.hits as f64 / self.replications() as f64
-    }
-
-    /// The mean half-width over that of an interval as wide as the errors are: 1 is ideal.
-    pub fn width(&self) -> f64 {
-        let count = self.errors.len() as f64;
-        let squares: f64 = self.errors.iter().map(|it| it * it).sum();
-        let error = (squares / count).sqrt();
-        self.half_widths.iter().sum::<f64>() / count / (1.96 * error)
     }
 
     /// Fails when coverage of 95 % would give so few hits less than once in a thousand times. A
@@ -302,7 +288,7 @@ impl Coverage {
     }
 
     /// Fails outside of a band of shares.
-    pub fn check_band(&self, band: RangeInclusive<f64>) {
+    pub fn check_band(&self, band: std::ops::RangeInclusive<f64>) {
         println!("{self}");
         let missed = &self.missed_by;
         assert!(
@@ -317,29 +303,15 @@ impl std::fmt::Display for Coverage {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64 * 100.0;
         write!(
             f,
-            "{}: {} of {} covered ({:.3}), mean error {:+.2} %, mean half-width {:.2} %, \
-             {:.2} of ideal",
+            "{}: {} of {} covered ({:.3}), mean error {:+.2} %, mean half-width {:.2} %",
             self.name,
             self.hits,
             self.replications(),
             self.share(),
             mean(&self.errors),
-            mean(&self.half_widths),
-            self.width()
+            mean(&self.half_widths)
         )
     }
-}
-
-/// `measure` of each seed, by two threads; in the order of the seeds.
-pub fn of_seeds<T: Send>(seeds: RangeInclusive<u64>, measure: impl Fn(u64) -> T + Sync) -> Vec<T> {
-    let middle = seeds.start() + seeds.clone().count() as u64 / 2;
-    let (first, second) = (*seeds.start()..middle, middle..=*seeds.end());
-    std::thread::scope(|scope| {
-        let later = scope.spawn(|| second.map(&measure).collect::<Vec<T>>());
-        let mut all: Vec<T> = first.map(&measure).collect();
-        all.extend(later.join().expect("trials do not panic"));
-        all
-    })
 }
 
 /// The most successes of which `trials` with chance `p` give fewer with probability `alpha` at
