@@ -47,10 +47,10 @@ impl Reckoning {
     fn rates(&self) -> String {
         let (transactions, ios) = self.per_second;
         if !ios.is_finite() {
-            return "as fast as the storage answers".into();
+            return "As fast as the storage answers".into();
         }
         format!(
-            "at most {} transactions/s and {} I/Os/s",
+            "At most {} transactions/s and {} I/Os/s",
             format_count(transactions),
             format_count(ios)
         )

@@ -142,7 +142,7 @@ fn conclusions_are_sentences_with_intervals_rounded_outwards() {
          over mount, indistinguishable from 1KiB. Times as fast as 8KiB: 1KiB 0.977 (0.965 .. \
          0.990, not shown), 64KiB 0.1744 (0.1724 .. 0.1764). If it is as it looks, 158 \
          repeats would show 1KiB against 8KiB.",
-            "rate: the same with mount rsize 8k and default, averaged over block, within 2 %: \
+            "rate: the same with mount rsize 8k and default, averaged over block, within 2 %, \
          1.004 (0.996 .. 1.012) times as fast.",
             "The intervals hold for all 10 comparisons together with 95 % (Bonferroni). \
          Differences are claimed by Holm's correction. At most one study in twenty makes \
@@ -233,7 +233,7 @@ fn an_average_over_a_single_combination_names_it() {
             "rate: best with block 64KiB, 4.00 times as fast as 1KiB, averaged over mount, where \
              both were measured. Times as fast as 8KiB: 1KiB 0.500, 64KiB 2.00 (mount rsize 8k).",
             "rate: the same with mount rsize 8k and default, averaged over block, where both were \
-             measured, within 2 %: 1.000 times as fast.",
+             measured, within 2 %, 1.000 times as fast.",
         ]
     );
     let single = found.comparisons.iter().find(|it| it.level == "64KiB");

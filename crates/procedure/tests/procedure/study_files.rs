@@ -158,7 +158,7 @@ setup = 7
             "s.toml:3: precision = 5",
             "s.toml:4: budget = \"soon\"",
             "s.toml:5: unknown key \"colour\"",
-            "s.toml:6: block = \"9KiB\": the factor \"block\" has the levels 1KiB",
+            "s.toml:6: exclude: block = \"9KiB\", but the factor \"block\" has the levels 1KiB",
             "s.toml:6: there is no factor \"bloc\"",
             "s.toml:9: it is a size",
             "s.toml:10: two levels \"1KiB\"",

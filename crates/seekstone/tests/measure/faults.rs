@@ -203,7 +203,7 @@ fn threads_stand_in_where_io_uring_is_refused() {
     ended.check(
         &args,
         0,
-        &format!("measured by blocking threads: io_uring is refused here ({refused})"),
+        &format!("measured by blocking threads, since io_uring is refused here ({refused})"),
     );
     assert_eq!(ended.json()["measurements"][0]["driver"], "threads");
 

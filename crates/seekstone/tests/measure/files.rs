@@ -244,17 +244,17 @@ fn a_volume_that_is_too_small_gets_advice_that_helps() {
         (
             "sim:rt11?disk=rx01",
             &["--tests", "10"],
-            "name a larger disk, as in 'sim:rt11?disk=ra80'",
+            "Name a larger disk, as in 'sim:rt11?disk=ra80'",
         ),
         (
             "sim:rt11?disk=ra80",
             &["--tests", "10", "--scale", "100"],
-            "a volume of 32.0 MiB does not hold the files of TEST10: give a smaller --scale",
+            "a volume of 32.0 MiB does not hold the files of TEST10. Give a smaller --scale",
         ),
         (
             "sim:rt11?disk=ra80&directory-segments=1",
             &["--tests", "3"],
-            "give it more directory-segments",
+            "Give it more directory-segments",
         ),
         (
             "sim:rt11?disk=nonsense",

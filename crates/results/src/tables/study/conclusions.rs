@@ -234,7 +234,7 @@ impl Study {
             ),
             Meaning::Same => {
                 let size = found.words.bare(it.value);
-                format!("{reading}: the same with {both}, within {margin} % ({size})")
+                format!("{reading}: the same with {both}, within {margin} %, {size}")
             }
             Meaning::NotShown => {
                 let size = found.words.bare(it.value);
