@@ -43,7 +43,7 @@ impl Reckoning {
         Some(found)
     }
 
-    /// "at most 0.800 transactions/s and 16.0 I/Os/s", where users think or compute.
+    /// "At most 0.800 transactions/s and 16.0 I/Os/s", where users think or compute.
     fn rates(&self) -> String {
         let (transactions, ios) = self.per_second;
         if !ios.is_finite() {
@@ -182,7 +182,7 @@ mod tests {
             per_second: (0.8, 16.0),
         };
         assert_eq!(found, expected);
-        let rates = "at most 0.800 transactions/s and 16 I/Os/s";
+        let rates = "At most 0.800 transactions/s and 16 I/Os/s";
         assert_eq!(found.rates(), rates);
     }
 
@@ -190,6 +190,6 @@ mod tests {
     fn users_who_never_think_are_as_fast_as_the_storage() {
         let found = Reckoning::of(&load(None, 0)).expect("a load");
         assert_eq!(found.counted, None);
-        assert_eq!(found.rates(), "as fast as the storage answers");
+        assert_eq!(found.rates(), "As fast as the storage answers");
     }
 }
