@@ -160,7 +160,11 @@ fn one_device_and_mistakes() {
     let json = ["devices", "validate", "floppy", "--json", "-", "--quiet"];
     assert_eq!(scratch.check(&json, 0, "").json()["device"], "floppy");
     let drum = ["devices", "validate", "drum"];
-    scratch.check(&drum, 2, "There are values for aws-gp2, aws-sc1, aws-st1, axp612, ");
+    scratch.check(
+        &drum,
+        2,
+        "There are values for aws-gp2, aws-sc1, aws-st1, axp612, ",
+    );
 }
 
 #[test]
