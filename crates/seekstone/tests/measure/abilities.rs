@@ -26,7 +26,7 @@ const WRITE: &str = "SEEKSTONE_WRITE_SIMULATIONS";
 const HEAD: &str = "\
 # What each kind of measurement can do
 
-Every cell is run by a nightly test, on a model, in a directory or on a small file; `http`, `ftp`,
+Every cell is run by a nightly test, on a model, in a directory or on a small file. `http`, `ftp`,
 `tcp` and `objects`, which need a server, have tests of their own. This page is what the test
 prints (`make simulations`). A number is a reason, below the table. How several hosts measure:
 [fleet.md](fleet.md).
