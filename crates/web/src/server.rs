@@ -37,8 +37,6 @@ const EVENTS: &str = "events";
 const FOLLOWERS_MAX: usize = CONNECTION_SLOTS / 2;
 /// Bytes of a request's head, at most.
 const HEAD_BYTES_MAX: usize = 16 << 10;
-/// What is measured meanwhile comes first.
-const NICENESS: i32 = 19;
 /// How long the last bytes may take to those who read slowly.
 const CLOSE_DELAY: Duration = Duration::from_secs(2);
 /// How long those who have asked for nothing may keep others waiting.
@@ -164,11 +162,7 @@ impl WebServer {
             let _ = tokio::time::timeout(CLOSE_DELAY, futures_util::future::join_all(all)).await;
         };
         let thread = std::thread::Builder::new().name("web".into());
-        let thread = thread.spawn(move || {
-            // Refused, it is a thread like any other.
-            let _ = rustix::process::nice(NICENESS);
-            runtime.block_on(serve);
-        })?;
+        let thread = thread.spawn(move || runtime.block_on(serve))?;
         Ok(Self { url, stop, thread })
     }
 

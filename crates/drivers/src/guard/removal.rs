@@ -72,10 +72,11 @@ pub fn remove_left_aside(directory: impl AsFd, name: impl AsRef<Path>) -> io::Re
     remove_proven(directory, name, |file, _| Ok(is_marked(file, ATTRIBUTE)))
 }
 
-/// [`remove_proven`] in a directory of the user's.
+/// Remove a file in a directory of the user's, once it is proved to be ours; until then it is marked
+/// as one that may go.
 ///
 /// # Errors
-/// The same.
+/// When the system refuses, or the file cannot be judged.
 pub fn remove_marked(
     directory: impl AsFd,
     name: impl AsRef<Path>,
