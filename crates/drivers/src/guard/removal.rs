@@ -72,8 +72,8 @@ pub fn remove_left_aside(directory: impl AsFd, name: impl AsRef<Path>) -> io::Re
     remove_proven(directory, name, |file, _| Ok(is_marked(file, ATTRIBUTE)))
 }
 
-/// Remove a file in a directory of the user's, once it is proved to be ours; until then it is marked
-/// as one that may go.
+/// Remove a file in a directory of the user's, once it is proved to be ours. It is marked before as
+/// one that may go.
 ///
 /// # Errors
 /// When the system refuses, or the file cannot be judged.

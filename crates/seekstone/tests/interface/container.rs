@@ -340,8 +340,8 @@ fn the_profile_decides_between_io_uring_and_threads() {
         let mut narrow = refused();
         narrow.extend(["setup", "enter", "register"].map(|it| format!("io_uring_{it}")));
         let ended = root.start(entry, &TRIAL, &narrow);
-        let fell_back = "measured by blocking threads, since io_uring is refused here (a sandbox forbids \
-                         the system call)";
+        let fell_back = "measured by blocking threads, since io_uring is refused here (a sandbox \
+                         forbids the system call)";
         ended.check(&TRIAL, 0, fell_back);
         assert_eq!(driver(&ended), "threads");
     });
