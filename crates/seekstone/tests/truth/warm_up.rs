@@ -135,10 +135,10 @@ fn what_leaves_no_time_to_count_is_refused() {
             .collect::<Vec<_>>(),
         "--max-time 20",
     );
-    check(&["rab", DEVICE, "--budget=60s", long], "nothing to count");
+    check(&["rab", DEVICE, "--budget=60s", long], "Nothing of it is left to count");
     check(
         &["rab", DEVICE, "--workload=batch", "--budget=20s", long],
-        "nothing to count",
+        "Nothing of it is left to count",
     );
     let users = ["transactions", DEVICE, "--duration=30s", long];
     check(&users, "nothing would be left of --duration");
