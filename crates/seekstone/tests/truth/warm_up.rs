@@ -135,7 +135,10 @@ fn what_leaves_no_time_to_count_is_refused() {
             .collect::<Vec<_>>(),
         "--max-time 20",
     );
-    check(&["rab", DEVICE, "--budget=60s", long], "Nothing of it is left to count");
+    check(
+        &["rab", DEVICE, "--budget=60s", long],
+        "Nothing of it is left to count",
+    );
     check(
         &["rab", DEVICE, "--workload=batch", "--budget=20s", long],
         "Nothing of it is left to count",

@@ -57,7 +57,7 @@ pub const KIND: Kind = Kind {
             "synced",
             SYNCED,
             "end",
-            "when the copy is forced to the storage: never, once at the end, or with each \
+            "when the copy is synced: never, once at the end, or with each \
              record. The time includes that",
         ),
         Setting::flag(
