@@ -132,7 +132,7 @@ pub fn verdict(run: &Run) -> RunVerdict {
     let quoting = quoted.iter().filter(|it| it.is_quoting);
     let briefest = quoting.filter_map(|it| it.brief).min();
     let text = match answer.begins_with_name {
-        true => texts.collect::<Vec<_>>().join(". "),
+        true => texts.collect::<Vec<_>>().join("; "),
         false => {
             let sentences = texts.filter_map(|it| sentence(it, false));
             sentences.collect::<Vec<_>>().join(" ")

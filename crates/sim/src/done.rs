@@ -51,7 +51,7 @@ impl Done {
         }
     }
 
-    /// Until `now` the file cache had so many bytes.
+    /// Count the bytes that the file cache held until `now`.
     pub fn held(&mut self, now: Instant, file_cache: u64) {
         let passed = now.since(self.until).as_nanos();
         self.memory.file_cache_byte_ns += u128::from(file_cache) * u128::from(passed);
@@ -85,7 +85,7 @@ impl Done {
         self.missed_bytes += bytes;
     }
 
-    /// A program has touched so many bytes for the first time.
+    /// Count the bytes that a program touched for the first time.
     pub fn touched(&mut self, bytes: u64) {
         self.memory.touched += bytes.div_ceil(PAGE);
     }

@@ -135,7 +135,7 @@ pub enum StudyRunError {
         source: std::io::Error,
     },
     /// A replicate failed.
-    #[error("{cell}, {}", with_causes(error))]
+    #[error("{cell}: {}", with_causes(error))]
     Measure {
         /// Its levels, in words.
         cell: String,

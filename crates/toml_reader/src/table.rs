@@ -205,7 +205,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
         span
     }
 
-    /// What `read` makes of a text in a notation of its own; what it says of another one is told.
+    /// What `read` makes of a text; its message, where that is a mistake, is reported.
     pub fn notation<T>(
         &mut self,
         key: &'static str,

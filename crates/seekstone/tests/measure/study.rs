@@ -394,7 +394,7 @@ fn why_a_replicate_failed_is_said_once() {
     let ended = scratch.check(&["study", "study.toml", "-q"], 1, "");
     assert_eq!(
         ended.error(),
-        "error: a 1, `echo no such luck >&2; exit 3` failed: exit status: 3. It said: no such luck"
+        "error: a 1: `echo no such luck >&2; exit 3` failed: exit status: 3. It said: no such luck"
     );
 }
 
