@@ -365,7 +365,7 @@ fn a_figure_of_each_kind_is_in_its_sentence() {
       TEST3 as-is takes 12.5 ms (12.1 .. 12.9). TEST4 after SPACE2
       as-is takes 21.0 ms (20.4 .. 21.6). TEST3 durable takes 1.43 s (1.39 .. 1.47).
     ssd, unstable
-      wsat: steady, IOPS 91,910/s (91,870 .. 91,950). lat: 3 rounds,
+      wsat: steady, IOPS 91,910/s (91,870 .. 91,950); lat: 3 rounds,
       too few to tell whether it is steady (8 at least).
     replay, reliable
       Replayed 60,000 requests in 5 min. The target kept up.
