@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::process::getpid;
 use rustix::thread::gettid;
 
 use crate::inspect::facts::{SystemRoots, names};
@@ -25,6 +27,9 @@ const IDLE: [&str; 11] = [
     "inet",
     "unix",
 ];
+
+/// Threads that wait for a signal as long as this process lives.
+static FOR_SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
 /// Threads that hang at the same place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +55,33 @@ impl fmt::Display for HungThreads {
     }
 }
 
+/// One more thread waits for signals until the process ends.
+pub(crate) fn one_more_for_signals() {
+    FOR_SIGNALS.fetch_add(1, Ordering::Relaxed);
+}
+
 /// The threads of this process that hang now.
+///
+/// They are not looked at where there are none but the caller, the first thread and those that wait
+/// for signals: each that is looked at by its number costs the kernel up to a tenth of a second of
+/// CPU when the process ends.
 #[must_use]
 pub fn hung_threads() -> Vec<HungThreads> {
-    let own = gettid().as_raw_nonzero().get();
-    hung_in(
-        &SystemRoots::default(),
-        u32::try_from(own).unwrap_or_default(),
-    )
+    let facts = SystemRoots::default();
+    let own = gettid();
+    let at_rest = 1 + usize::from(own != getpid()) + FOR_SIGNALS.load(Ordering::Relaxed);
+    match thread_count(&facts) {
+        Some(count) if count <= at_rest => Vec::new(),
+        _ => hung_in(&facts, own.as_raw_nonzero().get().unsigned_abs()),
+    }
+}
+
+fn thread_count(facts: &SystemRoots) -> Option<usize> {
+    let status = facts.proc_text("self/status")?;
+    let count = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Threads:"));
+    count?.trim().parse().ok()
 }
 
 /// What becomes of a process that is to end while these hang; `None` where there are none. A call

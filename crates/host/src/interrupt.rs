@@ -32,7 +32,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
-use crate::hung::{hung_threads, kept_by};
+use crate::hung::{hung_threads, kept_by, one_more_for_signals};
 use crate::inspect::facts::SystemRoots;
 use crate::together::no_thread;
 
@@ -210,6 +210,7 @@ impl Interrupt {
             .name("signals".into())
             .spawn(move || end_at_the_second(signals))
             .map_err(|error| io::Error::new(error.kind(), no_thread(&error)))?;
+        one_more_for_signals();
         outlive_file_size_limit()?;
         Ok(interrupt)
     }

@@ -205,15 +205,16 @@ fn a_web_page_waits_a_second_for_each_look_up_of_a_name() {
 fn a_study_that_is_stopped_takes_its_servers_down() {
     let scratch = Scratch::new();
     let spaces = ["fddi-axp612", "fddi-mvs16"];
-    // Beside the other test of this study, whose names it needs.
+    // Beside the other test of this study, and what another run of the tests has left.
+    let own = format!("s{}-", std::process::id());
     let text = fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../studies/fddi-ftp.toml"
     ));
-    let text = text.expect("the study").replace("fddi-", "stop-");
+    let text = text.expect("the study").replace("fddi-", &own);
     let file = scratch.path("stop.toml");
     fs::write(&file, text).expect("a file");
-    let spaces = spaces.map(|it| it.replace("fddi-", "stop-"));
+    let spaces = spaces.map(|it| it.replace("fddi-", &own));
     let file = file.display().to_string();
     let running = Running::start(study(&scratch, &file, &["--replicates", "1000"]));
     let there = || Path::new("/run/netns").join(&spaces[1]).exists();
