@@ -45,8 +45,11 @@ pub fn elapsed(ended: &Ended, case: Case) -> Option<f64> {
         return None;
     }
     ended.check(&[case.0], 0, "");
-    let nanoseconds = ended.json()["elapsed_ns"].as_f64();
-    Some(nanoseconds.expect("a time") / 1e9)
+    Some(seconds(ended))
+}
+
+fn seconds(ended: &Ended) -> f64 {
+    ended.json()["elapsed_ns"].as_f64().expect("a time") / 1e9
 }
 
 /// How long the plan says that all of it takes, and whether it may take less.
@@ -210,9 +213,15 @@ fn writing_the_test_file_is_part_of_the_budget_of_a_slow_device() {
         let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
         args.extend(["--reserve", "0"]);
         let ended = finish(group.command(&scratch, &args));
+        // Its time may be up first where it lets the throttle's share of a moment pass.
+        let is_short = ended.code == Some(1) && ended.error().contains("Use a longer --budget");
+        if is_short {
+            assert!(seconds(&ended) <= most(case.1.into()), "{ended:?}");
+            return pressure.assert(test, false, ended.error());
+        }
         let seconds = elapsed(&ended, *case);
         let is_kept = seconds.is_some_and(|it| it <= most(case.1.into()));
         let took = seconds.map_or_else(|| "was refused".to_owned(), |it| format!("took {it} s"));
-        assert!(is_kept || pressure.is_high(), "{case:?} {took}");
+        pressure.assert(test, is_kept, &format!("{case:?} {took}"));
     });
 }

@@ -12,6 +12,7 @@ use std::process::Command;
 use crate::support::storage::{FileSystem, Loop};
 use crate::support::{
     PROGRAM, Running, SHORT_UNSAVED, Scratch, finish, is_installed, leftovers, skipped,
+    with_enough_time,
 };
 
 /// `_IOR('X', 125, __u32)`: ext4 answers every later request with an error.
@@ -27,18 +28,26 @@ fn shut_down(root: &Path) -> bool {
     unsafe { libc::ioctl(directory.as_raw_fd(), EXT4_IOC_SHUTDOWN, &raw const how) == 0 }
 }
 
-fn in_directory(path: &str) -> [&str; 8] {
+fn in_directory<'a>(path: &'a str, budget: &'a str) -> [&'a str; 8] {
     let size = "16MiB";
     [
         "run",
         "--budget",
-        "4s",
+        budget,
         "--size",
         size,
         "--reserve",
         "0",
         path,
     ]
+}
+
+/// A run there that has come to its random reads.
+fn at_random_reads(scratch: &Scratch, path: &str) -> Running {
+    with_enough_time(|budget| {
+        let running = Running::start(scratch.seekstone(in_directory(path, budget)));
+        running.in_time_for("random read 4 KiB")
+    })
 }
 
 /// The marker of a work directory was not written through to the disk. After a power cut it was
@@ -50,9 +59,8 @@ fn a_file_system_that_fails_ends_the_run_and_is_cleaned_later() {
     let Some(made) = FileSystem::ext4(test, &scratch, 96, &[]) else {
         return;
     };
-    let args = in_directory(made.path());
-    let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("random read 4 KiB");
+    let args = in_directory(made.path(), "4s");
+    let running = at_random_reads(&scratch, made.path());
     // What another program has written through is on the disk with all that was made before.
     let user = File::create(made.root.join("of the user")).expect("a file");
     user.sync_all().expect("a file on disk");
@@ -103,9 +111,8 @@ fn a_file_system_that_turns_read_only_ends_the_run() {
     if !Path::new(&trigger).exists() {
         return skipped(test, "this kernel has no trigger_fs_error");
     }
-    let args = in_directory(made.path());
-    let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("random read 4 KiB");
+    let args = in_directory(made.path(), "4s");
+    let running = at_random_reads(&scratch, made.path());
     fs::write(&trigger, "1").expect("a trigger");
     let ended = running.end();
     ended.check(&args, 1, "write failed: Read-only file system");

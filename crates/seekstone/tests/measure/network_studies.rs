@@ -125,6 +125,7 @@ fn nfs_with_a_mount_of_1k_and_to_a_far_server() {
 
 #[test]
 fn ftp_over_a_link_is_as_fast_as_its_window_allows() {
+    let test = "ftp_over_a_link_is_as_fast_as_its_window_allows";
     let scratch = Scratch::new();
     let spaces = ["fddi-axp612", "fddi-mvs16"];
     let file = ["--set", "url=ftp://10.99.3.2/short"];
@@ -140,7 +141,7 @@ fn ftp_over_a_link_is_as_fast_as_its_window_allows() {
     let large = mean(&first, "rate", &["32768"]);
     // 128 KiB at window by round trip, and two round trips to ask for the file and hear of its end.
     let expected = 131_072.0 / (131_072.0 / (9216.0 / 0.020) + 2.0 * 0.020);
-    pressure.assert_rate("ftp over a link", small, expected, 0.1);
+    pressure.assert_rate(test, small, expected, 0.1);
     assert!(large < 1.25e6 && large > small, "{small} {large}");
     // One that follows a late packet looks shorter by as much as that was late.
     let round_trips = values(&first, "round trip", &[]);
@@ -157,9 +158,11 @@ fn ftp_over_a_link_is_as_fast_as_its_window_allows() {
     };
     let second = ended.json();
     let share = mean(&second, "rate each", &["2"]) / mean(&second, "rate each", &["1"]);
-    assert!((0.4..0.7).contains(&share), "{share} of the rate");
+    let is_half = (0.4..0.7).contains(&share);
+    pressure.assert(test, is_half, &format!("{share} of the rate"));
     let together = mean(&second, "rate", &["2"]) / mean(&second, "rate", &["1"]);
-    assert!((0.9..1.3).contains(&together), "{together} of the rate");
+    let is_all = (0.9..1.3).contains(&together);
+    pressure.assert(test, is_all, &format!("{together} of the rate"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use trace::{
 };
 
 use crate::support::storage::{FileSystem, Loop};
-use crate::support::{Running, Scratch, finish, skipped};
+use crate::support::{Running, Scratch, finish, side_by_side, skipped};
 
 const BLOCK: usize = 4096;
 const INSTANCES: &str = "/sys/kernel/tracing/instances";
@@ -285,23 +285,31 @@ fn a_profile_says_what_the_load_is() {
     }
 }
 
-/// Median and 99th percentile of a run, microseconds.
+/// Median and 99th percentile, microseconds: means of four runs, whose 99th percentiles are 4 %
+/// apart.
 fn latencies(scratch: &Scratch, args: &[&str]) -> [f64; 2] {
-    let more = ["--no-save", "--quiet", "--json", "-"];
-    let ended = scratch.check(&[args, &more].concat(), 0, "");
-    let run = ended.json();
-    let rows = run["summary"]["rows"].as_object().expect("rows").clone();
-    let row = rows.get(args[0]).unwrap_or_else(|| panic!("{rows:?}"));
-    ["p50_us", "p99_us"].map(|key| row[key].as_f64().unwrap_or_else(|| panic!("{row}")))
+    let runs = ["1", "2", "3", "4"].map(|seed| {
+        let more = ["--seed", seed, "--no-save", "--quiet", "--json", "-"];
+        let run = scratch.check(&[args, &more].concat(), 0, "").json();
+        run["summary"]["rows"][args[0]].clone()
+    });
+    ["p50_us", "p99_us"].map(|key| {
+        let each = runs
+            .iter()
+            .map(|row| row[key].as_f64().expect("a percentile"));
+        each.sum::<f64>() / runs.len() as f64
+    })
 }
 
 /// Without syncs: a replay counts them as requests, and a trial does not.
+///
+/// Bug: each run drew a seed of its own, and one in twelve missed the tenth by chance.
 #[test]
 fn the_fitted_workload_takes_as_long_as_the_replay() {
     let scratch = Scratch::new();
     known_recording(&scratch.path("load.trace"), u64::MAX);
     scratch.check(&["profile", "load.trace", "-o", "load.toml"], 0, "requests");
-    for model in ["sim:nvme", "sim:mm1?mean=1ms", "sim:qvo870"] {
+    side_by_side(&["sim:nvme", "sim:mm1?mean=1ms", "sim:qvo870"], |model| {
         let replayed = latencies(&scratch, &["replay", "load.trace", model]);
         let fitted = ["trial", model, "--workload", "load.toml"];
         let fitted = latencies(&scratch, &fitted);
@@ -312,7 +320,7 @@ fn the_fitted_workload_takes_as_long_as_the_replay() {
                 "{model}: {replayed:?} {fitted:?}"
             );
         }
-    }
+    });
 }
 
 #[test]

@@ -33,6 +33,24 @@ impl Pressure {
         Some((after - before) as f64 / self.begun.elapsed().as_micros() as f64)
     }
 
+    /// It is so, or processors were short.
+    #[track_caller]
+    pub fn assert(&self, test: &str, is_so: bool, found: &str) {
+        if !is_so && self.is_high() {
+            return super::skipped(test, &format!("processors were short: {found}"));
+        }
+        assert!(is_so, "{test}: {found}");
+    }
+
+    /// What is printed is `ratio` of what the storage's own log holds. It is never less: the way
+    /// there and back through the kernel is no part of the log, and longer where processors are
+    /// short.
+    #[track_caller]
+    pub fn assert_printed(&self, test: &str, ratio: f64, found: &str) {
+        assert!(ratio >= 0.95, "{test}: {ratio}, {found}");
+        self.assert(test, ratio < 1.5, found);
+    }
+
     /// `rate` is `limit` within a share of `error`, or below it where processors were short.
     #[track_caller]
     pub fn assert_rate(&self, what: &str, rate: f64, limit: f64, error: f64) {

@@ -3,14 +3,20 @@
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use super::{Scratch, skipped};
 use rustix::fs::{FallocateFlags, fallocate};
 
 /// Tries to unmount before giving up: a ring is taken apart a moment after its process has ended.
 const UNMOUNT_TRIES: usize = 5000;
+/// Looks at a device before giving up, and the time between two.
+const FREE_LOOKS: u32 = 2400;
+const FREE_EVERY: Duration = Duration::from_millis(50);
 
 /// A loop device that goes round the page cache, or does not: a file in memory lies there.
 const DIRECT: &str = "--direct-io=on";
@@ -193,25 +199,18 @@ impl FileSystem {
     }
 
     /// Unmount it, for another look later.
+    /// Unmount it everywhere. Its device is free then.
     pub fn unmount(&self) {
-        let is_unmounted =
-            (0..UNMOUNT_TRIES).any(|_| is_success(Command::new("umount").arg(&self.root)));
-        assert!(is_unmounted, "{} stays busy", self.root.display());
+        unmount(&self.root, &self.device);
     }
 
-    /// Repair what a broken file system left. Another test that copied the mounts of this process
-    /// into a namespace of its own keeps the file system mounted until it ends: fsck refuses a
-    /// device in use, and mounting it would show the broken file system again.
+    /// Repair what a broken file system left.
     pub fn repair(&self) {
         let device = &self.device.as_ref().expect("a device").device;
-        let is_repaired = || {
-            let mut fsck = Command::new("fsck.ext4");
-            let ended = fsck.arg("-fy").arg(device).output().expect("fsck.ext4");
-            // It ends with 1 when something was repaired.
-            matches!(ended.status.code(), Some(0 | 1))
-        };
-        let is_done = (0..UNMOUNT_TRIES).any(|_| is_repaired());
-        assert!(is_done, "{} stays in use or broken", device.display());
+        let mut fsck = Command::new("fsck.ext4");
+        let ended = fsck.arg("-fy").arg(device).output().expect("fsck.ext4");
+        // It ends with 1 when something was repaired.
+        assert!(matches!(ended.status.code(), Some(0 | 1)), "{ended:?}");
     }
 
     /// Change an ext4 file system that is not mounted, with a command of debugfs.
@@ -293,9 +292,7 @@ impl Mirror {
 
     /// Take the second member away, and mount what is left.
     pub fn lose_member(&mut self, test: &str) -> bool {
-        let is_unmounted =
-            (0..UNMOUNT_TRIES).any(|_| is_success(Command::new("umount").arg(&self.root)));
-        assert!(is_unmounted, "{} stays busy", self.root.display());
+        unmount(&self.root, &self.members);
         let lost = self.members.pop().expect("a second member");
         succeed("btrfs", &["device", "scan", "-u", lost.path()]);
         drop(lost);
@@ -324,6 +321,24 @@ fn mount_point(scratch: &Scratch) -> PathBuf {
     let root = scratch.path("mounted");
     fs::create_dir_all(&root).expect("a directory");
     root
+}
+
+/// Unmount it, and wait until its devices are free. Another test that copied the mounts of this
+/// process into a namespace of its own keeps the file system mounted until it ends: mounting the
+/// device again would show what the kernel still has of it, and not what was changed on the device.
+fn unmount<'a>(root: &Path, devices: impl IntoIterator<Item = &'a Loop>) {
+    let is_unmounted = (0..UNMOUNT_TRIES).any(|_| is_success(Command::new("umount").arg(root)));
+    assert!(is_unmounted, "{} stays busy", root.display());
+    for Loop { device, .. } in devices {
+        let is_free = |_| {
+            let mut exclusive = File::options();
+            exclusive.read(true).custom_flags(libc::O_EXCL);
+            let opened = exclusive.open(device);
+            opened.inspect_err(|_| thread::sleep(FREE_EVERY)).is_ok()
+        };
+        let is_free = (0..FREE_LOOKS).any(is_free);
+        assert!(is_free, "{} stays in use", device.display());
+    }
 }
 
 /// Fill a file system to the last block with a file of the user's. Most of it is taken and not

@@ -8,6 +8,7 @@ use known_storage::{
 };
 use serde_json::Value;
 
+use crate::support::pressure::Pressure;
 use crate::support::{Scratch, finish, skipped};
 
 const MS: Duration = Duration::from_millis(1);
@@ -16,7 +17,7 @@ const MS: Duration = Duration::from_millis(1);
 fn measured(
     test: &str,
     submission: KnownSubmission,
-    law: fn(&Arrival) -> Duration,
+    law: impl FnMut(&Arrival) -> Duration + Send + 'static,
     duration: &str,
 ) -> Option<(Value, Vec<ServedOperation>)> {
     let scratch = Scratch::new();
@@ -66,6 +67,7 @@ fn a_storage_gets_all_clients_at_once_however_it_takes_requests() {
         (KnownSubmission::Blocks, "threads"),
         (KnownSubmission::Returns, "io_uring"),
     ] {
+        let pressure = Pressure::new();
         let Some((run, log)) = measured(test, submission, |_| MS * 5, "1s") else {
             return;
         };
@@ -77,10 +79,8 @@ fn a_storage_gets_all_clients_at_once_however_it_takes_requests() {
         let truth = took.as_nanos() as f64 / log.len() as f64;
         let mean = measurement["response"]["mean"]["value"].as_f64();
         let ratio = mean.expect("a mean") / truth;
-        assert!(
-            (0.95..1.5).contains(&ratio),
-            "{ratio} of the storage's own {truth} ns"
-        );
+        let found = format!("{ratio} of the storage's own {truth} ns");
+        pressure.assert_printed(test, ratio, &found);
         if measurement["driver"] == driver {
             let told = said(measurement, "engine-fallback");
             assert_eq!(told.is_some(), driver == "threads", "{told:?}");
@@ -91,14 +91,23 @@ fn a_storage_gets_all_clients_at_once_however_it_takes_requests() {
     }
 }
 
-/// A storage that falls silent half a second before the end of a trial, for two seconds.
+/// Reads that have been made by the time that all clients of a trial are at work.
+const AT_WORK: u32 = 50;
+
+/// A storage that falls silent in the middle of a trial, and answers after its end.
+///
+/// Bug: the silence began so long after the mount, and on a busy machine the trial later.
 #[test]
 fn a_stall_that_outlives_the_trial_is_told_in_full() {
     let test = "a_stall_that_outlives_the_trial_is_told_in_full";
-    let law = |arrival: &Arrival| {
-        // The program starts while nothing is read.
-        let silent = (MS * 2500)..(MS * 6500);
-        match silent.contains(&arrival.at) {
+    let (mut reads, mut begun) = (0, Duration::ZERO);
+    let law = move |arrival: &Arrival| {
+        reads += 1;
+        if reads == AT_WORK {
+            begun = arrival.at;
+        }
+        let silent = (begun + MS * 1500)..(begun + MS * 6500);
+        match reads > AT_WORK && silent.contains(&arrival.at) {
             true => silent.end - arrival.at,
             false => MS * 2,
         }
