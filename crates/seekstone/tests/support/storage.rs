@@ -198,8 +198,7 @@ impl FileSystem {
         succeed("mount", &["-o", &options, self.path()]);
     }
 
-    /// Unmount it, for another look later.
-    /// Unmount it everywhere. Its device is free then.
+    /// Unmount it everywhere, for another look later. Its device is free then.
     pub fn unmount(&self) {
         unmount(&self.root, &self.device);
     }
