@@ -20,7 +20,7 @@ pub(crate) mod wire;
 pub use claims::{HostClaims, TargetClaim};
 pub use common_target::{CommonTarget, TargetReport};
 pub use fleet_laboratory::{FleetLaboratory, HostRows};
-pub use ranks::{RankMachine, Ranks, Welcome};
+pub use ranks::{RankMachine, Ranks, TargetSharing, Welcome};
 pub use rounds::{RankPart, RankRounds, opened_on_all};
 pub use serving::serve;
 pub(crate) use step::take_step;

@@ -56,6 +56,7 @@ use std::path::PathBuf;
 use ::hpc::{IorCommand, MdtestCommand};
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use drivers::{BufferPages, DriverKind};
+use lab::hosts::TargetSharing;
 use procedure::OnError;
 use units::{Bytes, Duration, Rate, TargetName};
 use workload::{GapShape, Partition};
@@ -283,6 +284,15 @@ pub struct RankSharing {
     /// Let several ranks of a fleet use the same file or device. Otherwise each needs its own.
     #[arg(long)]
     pub shared: bool,
+}
+
+impl From<RankSharing> for TargetSharing {
+    fn from(RankSharing { shared }: RankSharing) -> Self {
+        match shared {
+            true => Self::Shared,
+            false => Self::Separate,
+        }
+    }
 }
 
 /// CPUs by number.

@@ -21,6 +21,7 @@ use host::device_state::device_health;
 use host::inspect::SystemRoots;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, HostReach};
+use lab::hosts::TargetSharing;
 use lab::laboratory::{Laboratory as _, Outcome};
 use lab::simulated::law;
 use lab::test_file::stop_of;
@@ -499,7 +500,8 @@ fn place_of(session: &Session<'_>, size: u64) -> SsdPlace {
     if let Some(ranks) = session.bench.ranks() {
         let machines = ranks.machines().len() as u32;
         place.hosts = ranks.share().ranks;
-        place.shares = match ranks.is_shared() && !session.facts.makes_files {
+        place.shares = match ranks.sharing() == TargetSharing::Shared && !session.facts.makes_files
+        {
             false => place.hosts,
             true if session.target.remote => 1,
             true => machines,

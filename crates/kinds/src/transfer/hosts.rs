@@ -230,6 +230,8 @@ mod tests {
     use fleet::{HostClock, Latency, Letter, LetterKind, VirtualFleet, VirtualHost};
     use units::{Duration, Instant};
 
+    use lab::hosts::TargetSharing;
+
     use super::*;
 
     fn summed(bytes: u64, elapsed_ns: u64, streams: &[u32]) -> Summed {
@@ -342,7 +344,7 @@ mod tests {
             };
             fleet = fleet.with(Mover { rank, round: 0 }, clock, Instant::NEVER);
         }
-        let ranks = Ranks::new(Box::new(fleet), false);
+        let ranks = Ranks::new(Box::new(fleet), TargetSharing::Separate);
         ranks.from_leader(&0_u64).expect("the first round");
         let mut peers = PeerStreams {
             rounds: RankRounds::new(ranks),

@@ -116,6 +116,7 @@ mod tests {
     use results::environment::TargetKind;
     use units::Duration;
 
+    use super::super::ranks::TargetSharing;
     use super::*;
 
     fn claims(plan: &str, path: &str, needs: u64) -> HostClaims {
@@ -140,7 +141,7 @@ mod tests {
             more: Duration::ZERO,
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
-        let ranks = Ranks::new(Box::new(fleet), false);
+        let ranks = Ranks::new(Box::new(fleet), TargetSharing::Separate);
         let unlike = |here: &str, (there, leader): (&str, &str)| {
             format!("{here} is planned here, and {there} on {leader}")
         };

@@ -9,7 +9,7 @@ use results::{Access, TargetDescription};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use super::ranks::Ranks;
+use super::ranks::{Ranks, TargetSharing};
 use crate::bench::BenchError;
 
 /// Hosts whose room for test files is this many times another's are said to differ.
@@ -167,7 +167,7 @@ impl CommonTarget {
                 )));
             }
         }
-        if !ranks.is_shared() && first.kind != TargetKind::Directory {
+        if ranks.sharing() != TargetSharing::Shared && first.kind != TargetKind::Directory {
             refuse_one_file(all, ranks)?;
         }
         Ok(Self {
@@ -235,9 +235,13 @@ fn refuse_one_file(all: &[TargetReport], ranks: &Ranks) -> Result<(), BenchError
     for (rank, seen) in (0..).zip(all) {
         let earlier = (0..).zip(&all[..rank as usize]);
         if let Some((other, _)) = earlier.into_iter().find(|(_, it)| it.is_same_as(seen)) {
+            let advice = match ranks.sharing() {
+                TargetSharing::Never => "Name",
+                _ => "Add --shared if you want to measure that, or name",
+            };
             return Err(BenchError::Usage(format!(
-                "{}: {} and {} would use the same file or device. Add --shared if you \
-                 want to measure that, or name a directory, where each rank creates its own file",
+                "{}: {} and {} would use the same file or device. {advice} a directory, where each \
+                 rank creates its own file",
                 seen.path,
                 ranks.name(other),
                 ranks.name(rank)
@@ -360,19 +364,19 @@ mod tests {
         }
     }
 
-    fn judged(all: &[TargetReport], is_shared: bool) -> Result<CommonTarget, String> {
+    fn judged(all: &[TargetReport], sharing: TargetSharing) -> Result<CommonTarget, String> {
         let latency = Latency {
             least: Duration::ZERO,
             more: Duration::ZERO,
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
-        let ranks = Ranks::new(Box::new(fleet), is_shared);
+        let ranks = Ranks::new(Box::new(fleet), sharing);
         CommonTarget::of(all, &ranks).map_err(|error| error.to_string())
     }
 
     #[track_caller]
     fn check_refused(other: TargetReport, expected: &str) {
-        let error = judged(&[seen(), other], false).expect_err("they differ");
+        let error = judged(&[seen(), other], TargetSharing::Separate).expect_err("they differ");
         assert_eq!(error, expected);
     }
 
@@ -382,7 +386,8 @@ mod tests {
             room: 10,
             ..apart("b")
         };
-        let common = judged(&[apart("a"), small, apart("c")], false).expect("directories");
+        let common =
+            judged(&[apart("a"), small, apart("c")], TargetSharing::Separate).expect("directories");
         assert_eq!((common.room, common.existing), (10, None));
         assert_eq!(common.memory, 800);
     }
@@ -401,13 +406,18 @@ mod tests {
     /// Four ranks with files of 300 would fill a disk that has space for 1000.
     #[test]
     fn ranks_that_share_a_file_system_share_its_space() {
-        let remote = judged(&[seen(), seen(), seen(), seen()], false).expect("one export");
+        let remote =
+            judged(&[seen(), seen(), seen(), seen()], TargetSharing::Separate).expect("one export");
         assert_eq!((remote.room, remote.memory), (250, 200));
         assert!(remote.holds(Some(Bytes(250))).is_ok());
         assert!(remote.holds(None).is_ok());
         let error = remote.holds(Some(Bytes(300))).expect_err("too large");
         assert!(error.is_usage(), "{error}");
-        let local = judged(&[apart("a"), apart("a"), apart("b")], false).expect("two disks");
+        let local = judged(
+            &[apart("a"), apart("a"), apart("b")],
+            TargetSharing::Separate,
+        )
+        .expect("two disks");
         assert_eq!((local.room, local.memory), (500, 400));
     }
 
@@ -453,7 +463,8 @@ mod tests {
             options: vec!["rw".into()],
             ..apart("a")
         };
-        let common = judged(&[first, other.clone(), other], false).expect("directories");
+        let common =
+            judged(&[first, other.clone(), other], TargetSharing::Separate).expect("directories");
         let expected = [
             "The target is on loop1 on rank 1, and vda on rank 0 (1 more rank differs): results of \
              all ranks are sums over different devices.",
@@ -475,16 +486,20 @@ mod tests {
             ..seen()
         };
         let same = [file(7, false, 50), file(8, false, 50), file(7, false, 50)];
-        let error = judged(&same, false).expect_err("rank 2 has the file of rank 0");
+        let error =
+            judged(&same, TargetSharing::Separate).expect_err("rank 2 has the file of rank 0");
         assert!(
             error.starts_with("/mnt/data: rank 0 and rank 2 would use the same file"),
             "{error}"
         );
-        assert!(judged(&same, true).is_ok());
+        // Bug: `wal FILE` named an option that it does not have.
+        let error = judged(&same, TargetSharing::Never).expect_err("the same");
+        assert!(!error.contains("--shared"), "{error}");
+        assert!(judged(&same, TargetSharing::Shared).is_ok());
         let remote = [file(7, true, 50), file(8, true, 50)];
-        assert!(judged(&remote, false).is_err());
+        assert!(judged(&remote, TargetSharing::Separate).is_err());
         let apart = [file(7, false, 50), file(8, false, 40)];
-        let common = judged(&apart, false).expect("two files");
+        let common = judged(&apart, TargetSharing::Separate).expect("two files");
         assert_eq!(common.existing, Some(40));
         assert_eq!(common.differences.len(), 1);
     }

@@ -160,6 +160,7 @@ fn await_call(group: &mut FleetGroup) -> Result<Option<Instant>, FleetError> {
 mod tests {
     use fleet::{HostClock, Latency, Servant, VirtualFleet};
 
+    use super::super::ranks::TargetSharing;
     use super::*;
 
     /// Rank 0 of a thousand hosts that have come so far, with clocks of their own, in virtual time.
@@ -179,7 +180,7 @@ mod tests {
             let answer = move |_: &[u8]| bytes.clone();
             fleet = fleet.with(Servant { answer }, clock, Instant::NEVER);
         }
-        let ranks = Ranks::new(Box::new(fleet), false);
+        let ranks = Ranks::new(Box::new(fleet), TargetSharing::Separate);
         ranks.from_leader(&0_u64).expect("a round");
         ranks.furthest(own).expect("a round")
     }

@@ -74,13 +74,23 @@ impl RankMachine {
     }
 }
 
+/// Whether several ranks may use one file or device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetSharing {
+    Shared,
+    /// Only with --shared.
+    Separate,
+    /// No option lets them.
+    Never,
+}
+
 /// The ranks of a run. Copies are the same ranks.
 #[derive(Clone)]
 pub struct Ranks {
     group: Arc<Mutex<FleetGroup>>,
     share: ClientShare,
     hosts: Arc<Mutex<Vec<RankMachine>>>,
-    is_shared: bool,
+    sharing: TargetSharing,
     has_parted: Arc<AtomicBool>,
     is_broken: Arc<AtomicBool>,
 }
@@ -108,9 +118,9 @@ enum Unable {
 }
 
 impl Ranks {
-    /// The ranks of a fleet; whether several of them may use one file or device.
+    /// The ranks of a fleet.
     #[must_use]
-    pub fn new(fleet: Box<dyn Fleet>, is_shared: bool) -> Self {
+    pub fn new(fleet: Box<dyn Fleet>, sharing: TargetSharing) -> Self {
         let patience = if fleet.rank() == 0 {
             PATIENCE
         } else {
@@ -121,7 +131,7 @@ impl Ranks {
             share: group.share(),
             group: Arc::new(Mutex::new(group)),
             hosts: Arc::default(),
-            is_shared,
+            sharing,
             has_parted: Arc::default(),
             is_broken: Arc::default(),
         }
@@ -140,8 +150,8 @@ impl Ranks {
 
     /// Whether several ranks may use one file or device.
     #[must_use]
-    pub const fn is_shared(&self) -> bool {
-        self.is_shared
+    pub const fn sharing(&self) -> TargetSharing {
+        self.sharing
     }
 
     /// Whether this rank leads.
@@ -436,7 +446,7 @@ mod tests {
         };
         let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
         let fleet = fleet.with(Servant { answer }, HostClock::default(), Instant::NEVER);
-        let ranks = Ranks::new(Box::new(fleet), false);
+        let ranks = Ranks::new(Box::new(fleet), TargetSharing::Separate);
         ranks.meet(leader, RankMachine::named("near".into()))
     }
 
@@ -463,7 +473,7 @@ mod tests {
                 ranks: ranks.len() as u32,
             },
             hosts: Arc::new(Mutex::new(hosts.collect())),
-            ..Ranks::new(Box::new(fleet), false)
+            ..Ranks::new(Box::new(fleet), TargetSharing::Separate)
         };
         ranks.rank_on_next_host()
     }

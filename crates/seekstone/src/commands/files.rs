@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use drivers::CacheDrop;
 use kinds::files::{FileWork, FilesRequest, LustreStripes, MemoryDisk, measure_files, memory_disk};
 use lab::bench::{BenchRequest, inspected};
+use lab::hosts::TargetSharing;
 use lab::simulated::keep_texts;
 use procedure::{OnError, RoundsRule};
 use results::{FileState, FileTransfers, MetadataTree, Setup};
@@ -12,7 +13,7 @@ use units::{Bytes, TargetName};
 use verify::SECTOR_BYTES;
 use workload::{BLOCK_BYTES, CHUNK_BYTES, DecusTest, DirectoryUse};
 
-use crate::args::{FilesArgs, LayoutChoice, RankSharing, WorkloadChoice};
+use crate::args::{FilesArgs, LayoutChoice, WorkloadChoice};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
@@ -46,7 +47,7 @@ impl MeasuringCommand for FilesArgs {
     fn outline(&self) -> CommandOutline<'_> {
         let is_compared = |memory: &PathBuf| memory.as_path() != Path::new(NO_MEMORY);
         let has_memory = self.memory.as_ref().is_some_and(is_compared);
-        CommandOutline::of(&self.common, [&self.target], RankSharing { shared: false })
+        CommandOutline::of(&self.common, [&self.target], TargetSharing::Never)
             .alone(has_memory, "--memory compares one host with its memory")
             .alone(self.device.is_some(), "--device works on one host")
             .dealt("--clients", "client", self.clients)

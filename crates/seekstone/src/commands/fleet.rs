@@ -73,7 +73,7 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Ra
         return Ok(None);
     }
     outline.targets.iter().try_for_each(|it| refuse_model(it))?;
-    let is_shared = outline.are_shared;
+    let sharing = outline.sharing;
     let directory = cache().context("there is no home directory to find the shim in")?;
     let patience = patience(variable(PATIENCE))?;
     let fleet = within(patience, &launched, || mpi::open(&launched, &directory));
@@ -87,7 +87,7 @@ pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Ra
         }
         UsageError(error.to_string())
     })?;
-    let ranks = Ranks::new(Box::new(fleet), is_shared);
+    let ranks = Ranks::new(Box::new(fleet), sharing);
     let met = join(command, &ranks, words);
     if let Err(error) = met {
         ranks.end(Exit::of_error(&error).code());

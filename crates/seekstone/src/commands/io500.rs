@@ -7,10 +7,11 @@ use anyhow::Context as _;
 use hpc::{Io500Config, io500_result, io500_summary};
 use kinds::files::{Io500Outcome, Io500Request, measure_io500};
 use lab::bench::{BenchError, BenchRequest};
+use lab::hosts::TargetSharing;
 use results::{Run, Setup};
 use units::{Bytes, TargetName};
 
-use crate::args::{Io500Args, RankSharing};
+use crate::args::Io500Args;
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::{recorded_text, seeded};
@@ -22,7 +23,7 @@ const CONFIG: (Bytes, &str) = (Bytes::from_mib(1), "a configuration of IO500");
 
 impl MeasuringCommand for Io500Args {
     fn outline(&self) -> CommandOutline<'_> {
-        CommandOutline::of(&self.common, [], RankSharing { shared: false })
+        CommandOutline::of(&self.common, [], TargetSharing::Never)
             .dealt("--clients", "client", self.clients)
             .reads([self.config.clone()])
     }

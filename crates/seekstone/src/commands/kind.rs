@@ -1,13 +1,14 @@
 //! The command of a kind of measurement: a study of one target, whose factors are the options that
 //! have several values.
 
+use lab::hosts::TargetSharing;
 use procedure::study::StudyOverrides;
 use procedure::{OfferedFigures, OfferedRow};
 use results::Setup;
 use study::Measures as _;
 use toml::{Table, Value};
 
-use crate::args::{KindArgs, RankSharing, is_list};
+use crate::args::{KindArgs, is_list};
 use crate::commands::measures::Everything;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::study::{
@@ -23,7 +24,7 @@ impl MeasuringCommand for KindArgs {
         CommandOutline::of(
             &self.rules.common,
             [&self.rules.target],
-            RankSharing { shared: false },
+            TargetSharing::Never,
         )
         .looks_later()
         .for_hosts(self.kind.targets.on_hosts)

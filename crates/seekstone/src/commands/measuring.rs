@@ -4,11 +4,12 @@
 use std::path::PathBuf;
 
 use clap::Subcommand as _;
+use lab::hosts::TargetSharing;
 use procedure::{OfferedFigures, OfferedRow};
 use results::Setup;
 use units::TargetName;
 
-use crate::args::{Common, MeasureCommand, RankSharing};
+use crate::args::{Common, MeasureCommand};
 use crate::commands::drive::{Ready, drive};
 use crate::commands::fleet::agreed;
 use crate::commands::study::{StudyInvocation, ready_study};
@@ -52,7 +53,7 @@ pub struct CommandOutline<'a> {
     /// What it measures; none where files name that.
     pub targets: Vec<&'a TargetName>,
     /// Whether ranks may share a target.
-    pub are_shared: bool,
+    pub sharing: TargetSharing,
     /// Whether hosts measure it together.
     pub is_for_hosts: bool,
     /// Why several ranks cannot do it, if they cannot.
@@ -76,13 +77,13 @@ impl<'a> CommandOutline<'a> {
     pub fn of(
         common: &'a Common,
         targets: impl IntoIterator<Item = &'a TargetName>,
-        sharing: RankSharing,
+        sharing: impl Into<TargetSharing>,
     ) -> Self {
         let targets: Vec<&TargetName> = targets.into_iter().collect();
         Self {
             files: CommandFiles::of(common, targets.iter().copied()),
             targets,
-            are_shared: sharing.shared,
+            sharing: sharing.into(),
             is_for_hosts: true,
             refused: None,
             dealt: Vec::new(),

@@ -2,10 +2,11 @@
 
 use kinds::positioning::{PositioningRequest, Published, measure_positioning};
 use lab::bench::BenchRequest;
+use lab::hosts::TargetSharing;
 use lab::simulated::keep_texts;
 use results::Setup;
 
-use crate::args::{PositioningArgs, RankSharing};
+use crate::args::PositioningArgs;
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
@@ -16,7 +17,7 @@ const RECORD_MAX: u64 = 1 << 30;
 
 impl MeasuringCommand for PositioningArgs {
     fn outline(&self) -> CommandOutline<'_> {
-        CommandOutline::of(&self.common, [&self.target], RankSharing { shared: false })
+        CommandOutline::of(&self.common, [&self.target], TargetSharing::Never)
             .for_hosts(false)
             .drawn(None)
     }

@@ -7,11 +7,12 @@ use std::process::{Command, Stdio};
 use host::process::quoted;
 use kinds::timing::{CommandLine, TimingRequest, time_commands};
 use lab::cells::Cells;
+use lab::hosts::TargetSharing;
 use procedure::{ROUNDS_MIN, RoundsRule};
 use results::Setup;
 use units::format_counted;
 
-use crate::args::{RankSharing, TimeArgs};
+use crate::args::TimeArgs;
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
@@ -28,7 +29,7 @@ const NAME_COLUMNS: usize = 28;
 impl MeasuringCommand for TimeArgs {
     fn outline(&self) -> CommandOutline<'_> {
         let program = self.program.first().map(PathBuf::from);
-        CommandOutline::of(&self.common, [], RankSharing { shared: false })
+        CommandOutline::of(&self.common, [], TargetSharing::Never)
             .refused_if(other_launcher(self))
             .reads(program.into_iter().chain(self.input.clone()))
     }

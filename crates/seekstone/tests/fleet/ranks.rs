@@ -89,6 +89,11 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
         &["trial", "data", "--clients", "2", "--duration", "1s"],
         "would use the same file or device. Add --shared",
     );
+    // Bug: that option was advised here, too, which has none.
+    check(
+        &["wal", "data", "--overwrite", "--size", "4MiB"],
+        "would use the same file or device. Name a directory, where each rank creates its own file",
+    );
     let few = ["trial", "target", "--clients", "1", "--duration", "1s"];
     check(
         &few,
