@@ -26,7 +26,7 @@ use drivers::{
     free_space, probe_polling,
 };
 use engine::{Clock as _, Follower, OnError};
-use procedure::{Monitor, Preparation, Trial, TrialError, busy_worker, summarise};
+use procedure::{Monitor, Preparation, Trial, TrialError, busy_worker};
 use results::{Access, Measurement, Warning, WarningCode};
 use sys::{MonotonicClock, drop_cached};
 use units::{Duration, Instant};
@@ -43,7 +43,7 @@ use self::own::{
     other_driver, priority_ignored, split_operations,
 };
 pub(crate) use self::part::PartialTrial;
-use self::part::outcome_of;
+use self::part::{outcome_of, summed};
 use self::place::TargetLocation;
 use self::reserve::{ReserveWatch, available};
 pub use self::several::{FileToMake, WantedFile};
@@ -53,8 +53,8 @@ use crate::coordinator::{Alone, TrialCoordinator};
 use crate::deal::share_of;
 use crate::kept::StatelessTrials;
 use crate::laboratory::{
-    Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
-    monitor_of_share, trial_seed,
+    Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, failure_of, monitor_of_share,
+    trial_seed,
 };
 use host::inspect::FetchAccount;
 use host::{counters::CountersDelta, hung::hung_threads};
@@ -508,8 +508,8 @@ impl StorageLaboratory {
         let hung = self.note_hang(&trial.title, given_up.as_ref());
         let own_failure = || failure_of(&record, on_error);
         let failure = hung.or_else(own_failure).or_else(no_room);
-        let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
-            .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
+        let summed = summed(trial, (&monitor, &record), &circumstances, coordinator);
+        let mut measurement = summed.map_err(|it| fail(failure.clone().unwrap_or(it)))?;
         measurement.started_at = started_at;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &cpu, obstacle));

@@ -1,8 +1,11 @@
 //! What failed operations do to a measurement: its latency and throughput are of the others.
 
-use engine::OnError;
+use engine::{OnError, Record};
 use results::{ErrorClass, ErrorCount, Measurement, Severity, Warning, WarningCode};
 use units::{format_count, format_counted, format_duration_ns};
+
+use crate::single::{Circumstances, none_done};
+use crate::trial::Trial;
 
 /// With this share of failed operations no 99th percentile of all operations exists: a failed one
 /// was never answered. It must be exceeded by more than [`CHANCE`].
@@ -16,6 +19,16 @@ const NOTHING_WHOLE: &str = " No transaction or file was completed, so there is 
 
 /// The code of the warning that names failed operations.
 pub const FAILED_OPERATIONS: WarningCode = WarningCode::FailedOperations;
+
+/// The part of a trial in which a rank completed no operation, nor failed one: the others may have.
+#[must_use]
+pub fn silent_part(trial: &Trial, record: &Record, circumstances: &Circumstances) -> Measurement {
+    let mut measurement = none_done(trial, record, circumstances, Vec::new());
+    let (title, elapsed) = (&trial.title, circumstances.elapsed);
+    let text = format!("{title}: no operation completed in {elapsed}");
+    measurement.warnings = vec![Warning::invalid(WarningCode::NoOperation, text)];
+    measurement
+}
 
 /// Transfers that ended early.
 pub fn short_operations(measurement: &Measurement) -> Option<Warning> {

@@ -51,6 +51,7 @@ pub use curve::{
 };
 pub use doubts::doubts;
 pub use engine::OnError;
+pub use failures::silent_part;
 pub use figure_name::whole_name;
 pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,

@@ -207,13 +207,13 @@ fn nothing_done(
     match most_frequent(errors.iter().cloned()) {
         None => Err(TrialError::Nothing { elapsed }),
         Some(failure) if circumstances.on_error == OnError::Stop => Err(failure),
-        Some(_) => Ok(all_failed(trial, record, circumstances, errors)),
+        Some(_) => Ok(none_done(trial, record, circumstances, errors)),
     }
 }
 
-/// The measurement of a trial in which every operation failed: no time of a success, none done per
+/// The measurement of a trial in which no operation succeeded: no time of a success, none done per
 /// second, and the failures with theirs.
-fn all_failed(
+pub(crate) fn none_done(
     trial: &Trial,
     record: &Record,
     circumstances: &Circumstances,

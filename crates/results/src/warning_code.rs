@@ -166,7 +166,8 @@ warning_codes! {
     LevelUncertain "level-uncertain" Effort [Warning] "a level of a curve lies between two loads";
     NoAnswer "no-answer" Row [Warning]
         "nothing was done in a trial, which was measured again for longer";
-    NoOperation "no-operation" Row [Invalid] "nothing was done, and there was no time for more";
+    NoOperation "no-operation" Row [Warning, Invalid]
+        "nothing was done, and there was no time for more (a warning where other ranks did more)";
     TooFewSamples "too-few-samples" Row [Warning]
         "too few independent operations to quote the number";
     NotConverged "not-converged" Effort [Info, Warning] "the interval is wider than requested";

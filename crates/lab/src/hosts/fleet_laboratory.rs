@@ -420,6 +420,7 @@ fn share_of_caches(rows: &[Measurement]) -> Option<f64> {
     let bytes: u64 = rows.iter().map(|it| it.bytes_all).sum();
     let each = rows
         .iter()
+        .filter(|it| it.bytes_all > 0)
         .map(|it| Some(it.page_cache_share? * it.bytes_all as f64));
     let answered: Option<f64> = each.sum();
     answered
@@ -429,7 +430,7 @@ fn share_of_caches(rows: &[Measurement]) -> Option<f64> {
 
 /// Processor time of all hosts, in nanoseconds, where each knows its own.
 fn cpu_of(rows: &[Measurement]) -> Option<f64> {
-    let each = rows.iter();
+    let each = rows.iter().filter(|it| it.completions_all > 0);
     let each = each.map(|it| Some(it.cpu?.per_operation_ns * it.completions_all as f64));
     each.sum()
 }

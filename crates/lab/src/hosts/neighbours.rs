@@ -80,7 +80,8 @@ fn machine_words(rows: &[&RankRow], name: &str) -> Option<String> {
     let busy = each.clone().filter_map(|it| Some(it.cpu?.cores_busy));
     let mut parts = vec![format!("{:.2} processors busy", busy.sum::<f64>())];
     let bytes: u64 = each.clone().map(|it| it.bytes_all).sum();
-    let cached = each.map(|it| Some(it.page_cache_share? * it.bytes_all as f64));
+    let read = each.filter(|it| it.bytes_all > 0);
+    let cached = read.map(|it| Some(it.page_cache_share? * it.bytes_all as f64));
     if let Some(cached) = cached.sum::<Option<f64>>().filter(|_| bytes > 0) {
         let percent = cached / bytes as f64 * 100.0;
         parts.push(format!("{percent:.0} % of the bytes from the page cache"));

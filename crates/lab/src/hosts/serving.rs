@@ -3,7 +3,7 @@
 use engine::{Clock as _, DriverError, Record};
 use fleet::{ClientShare, FleetError, FleetGroup};
 use host::interrupt::Interrupt;
-use procedure::{Ending, Monitor, Preparation, Trial, TrialError};
+use procedure::{Ending, Monitor, Preparation, Trial};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
@@ -97,7 +97,7 @@ fn carry_out(
         let is_stopped = interrupt.is_raised().is_some();
         let is_idle = measured
             .as_ref()
-            .is_err_and(|it| is_silence(it) && (is_stopped || waits(&trial.spec)));
+            .is_ok_and(|it| it.is_silent() && (is_stopped || waits(&trial.spec)));
         serving.is_done = is_idle && !is_stopped;
         serving.found = (!is_idle).then_some(measured);
         if let ClientSpec::Own(own) = &trial.spec {
@@ -105,17 +105,6 @@ fn carry_out(
         }
     }
     serving.report()
-}
-
-/// Whether a trial ended without a single completion.
-const fn is_silence(error: &LaboratoryError) -> bool {
-    matches!(
-        error,
-        LaboratoryError::Trial {
-            error: TrialError::Nothing { .. },
-            ..
-        }
-    )
 }
 
 /// Whether clients wait by a clock of their own, or may have nothing to do on this host.

@@ -3,8 +3,9 @@
 use results::{Measurement, Severity, Warning, WarningCode};
 
 /// What of a host makes its own row void, and is no more true of the sum.
-const OF_HOSTS: [WarningCode; 3] = [
+const OF_HOSTS: [WarningCode; 4] = [
     WarningCode::BackgroundIo,
+    WarningCode::NoOperation,
     WarningCode::NotFromDevice,
     WarningCode::Standstill,
 ];

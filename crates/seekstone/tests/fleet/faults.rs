@@ -5,12 +5,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use known_storage::{Arrival, Behaviour, KnownStorage, KnownSubmission};
+
 use crate::support::ranks::{
     Library, MPICH, OPEN_MPI, assert_given_up, json, launcher, process_of, ranks, rows, with_shim,
 };
 use crate::support::tables;
 use crate::support::{Ended, PROGRAM, Running, Scratch, finish, leftovers, skipped};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 /// For how long a rank is frozen: no wait for anything, but the fault itself.
 const FREEZE: Duration = Duration::from_secs(2);
@@ -92,6 +95,53 @@ fn a_frozen_rank_shows_in_its_row() {
         "{said}"
     );
     scratch.assert_clean(&scratch.path("target"));
+}
+
+/// Bug: a rank for which the storage had done nothing by the end of a short trial ended the trial
+/// of all ranks with an error.
+#[test]
+fn a_rank_that_completes_nothing_is_a_row_of_the_result() {
+    const TAKES: Duration = Duration::from_secs(2);
+    let test = "a_rank_that_completes_nothing_is_a_row_of_the_result";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let mounted_on = scratch.path("known");
+    fs::create_dir(&mounted_on).expect("a directory");
+    // One operation at a time: whoever comes second waits until the trial is over.
+    let mut free_at = Duration::ZERO;
+    let law = move |it: &Arrival| {
+        free_at = free_at.max(it.at) + TAKES;
+        free_at - it.at
+    };
+    let behaviour = Behaviour {
+        size: 64 << 20,
+        submission: KnownSubmission::Returns,
+        law: Box::new(law),
+    };
+    let storage = match KnownStorage::mount(&mounted_on, behaviour) {
+        Ok(storage) => storage,
+        Err(error) => return skipped(test, &format!("FUSE cannot be used here ({error})")),
+    };
+    let file = storage.file().to_str().expect("a plain path");
+    let args = ["trial", file, "--shared", "--clients", "2", "--duration"];
+    let more = ["3s", "--quiet", "--no-save", "--json", "run.json"];
+    let ended = finish(ranks(&scratch, &MPICH, 2, &[&args[..], &more].concat()));
+    assert!(ended.error().is_empty(), "{ended:?}");
+    let run = json(&scratch.path("run.json"));
+    let [sum, ranks @ ..] = rows(&run) else {
+        panic!("{run}");
+    };
+    let done = |row: &Value| row["completions_all"].as_u64().expect("a count");
+    assert_eq!((ranks.len(), done(sum)), (2, 1), "{run}");
+    let silent: Vec<&Value> = ranks.iter().filter(|row| done(row) == 0).collect();
+    let severity = |row: &Value| {
+        let warnings = row["warnings"].as_array().expect("warnings").iter();
+        let mut of_silence = warnings.filter(|it| it["code"] == "no-operation");
+        Some(of_silence.next()?["severity"].clone())
+    };
+    assert_eq!(severity(silent[0]), Some("invalid".into()), "{run}");
+    assert_eq!(severity(sum), Some("warning".into()), "{run}");
 }
 
 /// Open MPI's launcher lets the others go on where it is asked to recover.
@@ -350,7 +400,7 @@ fn check_partial_files(scratch: &Scratch, ended: &Ended, expected: &str) {
     assert!(ended.stdout.contains("PARTIAL"), "{ended:?}");
     let run = json(&scratch.path("run.json"));
     let tests = tables::rows(&run, "files");
-    let passes = |test: &serde_json::Value| test["replicates"].as_array().map_or(0, Vec::len);
+    let passes = |test: &Value| test["replicates"].as_array().map_or(0, Vec::len);
     assert!(tests.into_iter().any(|test| passes(test) > 0), "{run}");
 }
 
