@@ -188,7 +188,7 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
     let two = ["--clients", "2"];
     check(
         &[&["files", "data", "--tests", "11"], &two[..]].concat(),
-        "is no directory. On several hosts each rank creates files",
+        "is no directory: on several hosts files are made",
     );
     let memory = ["files", "target", "--memory", "/dev/shm"];
     check(
