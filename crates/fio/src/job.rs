@@ -232,6 +232,17 @@ impl Syncs {
     }
 }
 
+/// In which order the page cache is told that files are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileHint {
+    /// That of the job's requests.
+    #[default]
+    AsRequested,
+    None,
+    Random,
+    Sequential,
+}
+
 /// How each write is made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EachWrite {
@@ -433,6 +444,8 @@ pub struct Job {
     pub begins_group: bool,
     /// Whether cached pages of its files are dropped before.
     pub drops_cache: bool,
+    /// What `fadvise_hint` says.
+    pub hint: FileHint,
     /// Whether its files are read before, so that the page cache holds them.
     pub is_read_before: bool,
     /// Whether its files are made, and nothing else is done.
@@ -572,6 +585,7 @@ impl Job {
             waits: false,
             begins_group: false,
             drops_cache: true,
+            hint: FileHint::default(),
             is_read_before: false,
             only_creates: false,
             ends_all: false,

@@ -39,9 +39,9 @@ pub use command_line::{completed, nearly, read_command_line};
 pub use engines::{EngineKind, FileCall, FioEngine};
 pub use fault::{Fault, JobFilePosition};
 pub use job::{
-    Amount, EachWrite, FileOrder, Job, JobFiles, JobFlow, JobLimits, Least, PercentilesOf,
-    RangeSteps, RateLimit, RateLimits, ReplayedLog, ReportedDirections, Reports, Syncs, Think,
-    Zones,
+    Amount, EachWrite, FileHint, FileOrder, Job, JobFiles, JobFlow, JobLimits, Least,
+    PercentilesOf, RangeSteps, RateLimit, RateLimits, ReplayedLog, ReportedDirections, Reports,
+    Syncs, Think, Zones,
 };
 pub use lint::{Lint, MachineFacts, lints};
 pub use logs::{JobLog, JobLogFile, JobLogs, LogKind, LoggedOp, TakeLine, WindowValue, log_files};

@@ -6,7 +6,8 @@ use crate::conflict::{conflicts, settle};
 use crate::engines::engine;
 use crate::fault::Fault;
 use crate::job::{
-    Amount, EachWrite, FileOrder, Job, JobFiles, RangeSteps, RateLimit, ReportedDirections,
+    Amount, EachWrite, FileHint, FileOrder, Job, JobFiles, RangeSteps, RateLimit,
+    ReportedDirections,
 };
 use crate::number::{KbBase, TimeUnit, size, time};
 use crate::option::{OptionSupport, truth};
@@ -364,6 +365,14 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
                 "none" | "0" => None,
                 "dsync" => Some(EachWrite::DataSync),
                 _ => Some(EachWrite::Sync),
+            }
+        }
+        "fadvise_hint" => {
+            job.hint = match value.text {
+                "0" => FileHint::None,
+                "random" => FileHint::Random,
+                "sequential" => FileHint::Sequential,
+                _ => FileHint::AsRequested,
             }
         }
         "invalidate" => job.drops_cache = value.truth()?,

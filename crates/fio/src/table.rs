@@ -190,7 +190,7 @@ pub const GENERIC: &[FioOption] = &[
     row("openfiles", "", Int(0, MANY), Done(SOME_OPEN)),
     row("file_service_type", "", Text, Done("roundrobin, random and sequential, each with :N")),
     row("fallocate", "", FALLOCATE, NoEffect(LAID_OUT)),
-    row("fadvise_hint", "", Text, NoEffect("no hint is given to the page cache")),
+    row("fadvise_hint", "", OneOf(&["0", "1", "random", "sequential"]), DONE),
     row("fsync", "", Int(0, MANY), DONE),
     row("fdatasync", "", Int(0, MANY), DONE),
     row("write_barrier", "", Int(0, MANY), NoEffect(NO_BARRIER)),

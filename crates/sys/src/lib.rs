@@ -21,6 +21,6 @@ pub use clock::{MonotonicClock, clocks_disagree, linger, pause, timespec, want_p
 pub use extents::count_extents;
 pub use limit::{Limited, limits_of};
 pub use network::{limit_window, open_tap, round_trip};
-pub use page_cache::{drop_cached, resident_share};
+pub use page_cache::{drop_cached, expect_random_reads, expect_sequential_reads, resident_share};
 pub use shared_words::SharedWords;
 pub use switches::voluntary_switches;

@@ -61,6 +61,22 @@ pub fn drop_cached(file: &File) -> io::Result<f64> {
     resident_share(file, 0, len)
 }
 
+/// Tell the page cache that the file is read at random, so that nothing is read ahead.
+///
+/// # Errors
+/// When the system refuses.
+pub fn expect_random_reads(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::fadvise(file, 0, None, Advice::Random)?)
+}
+
+/// Tell the page cache that the file is read in order.
+///
+/// # Errors
+/// When the system refuses.
+pub fn expect_sequential_reads(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::fadvise(file, 0, None, Advice::Sequential)?)
+}
+
 fn count_by_cachestat(file: &File, offset: u64, len: u64) -> io::Result<u64> {
     let range = Range { offset, len };
     let mut found = CacheStat::default();

@@ -10,7 +10,7 @@ use crate::job_flow::FlowSpec;
 use crate::job_priority::PriorityShare;
 use crate::job_rate::JobRate;
 use crate::job_script::JobScript;
-use crate::job_terms::{FileEnd, JobPattern, NextFile, Trims};
+use crate::job_terms::{FileEnd, JobPattern, NextFile, ReadOrderHint, Trims};
 use crate::job_zones::StridedZones;
 use crate::mix::OperationSize;
 use crate::op::{Durability, WriteOut};
@@ -32,6 +32,9 @@ pub struct JobSpec {
     /// Its files; `block` of each is what offsets are multiples of.
     pub files: Vec<Region>,
     pub order: NextFile,
+    /// What the page cache is told of its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<ReadOrderHint>,
     /// Requests to a file before the next one is chosen; one where it is `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_run: Option<u32>,

@@ -54,6 +54,16 @@ pub enum JobPattern {
     },
 }
 
+/// In which order the page cache is told that a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadOrderHint {
+    /// Nothing is read ahead.
+    Random,
+    /// More is read ahead than without a hint.
+    Sequential,
+}
+
 /// What of a job are trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

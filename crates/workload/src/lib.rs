@@ -58,7 +58,7 @@ pub use job_priority::PriorityShare;
 pub use job_rate::JobRate;
 pub use job_script::JobScript;
 pub use job_spec::JobSpec;
-pub use job_terms::{FileEnd, JobPattern, NextFile, Trims};
+pub use job_terms::{FileEnd, JobPattern, NextFile, ReadOrderHint, Trims};
 pub use job_zones::StridedZones;
 pub use jobs::JobClient;
 pub use metadata::{DIRECTORIES_MAX, DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};

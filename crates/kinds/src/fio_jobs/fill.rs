@@ -110,6 +110,7 @@ pub(super) fn filling(files: Vec<Region>, content: Content) -> JobSpec {
         bytes: Some(files.iter().map(|region| region.len).sum()),
         files,
         order: NextFile::Sequential,
+        hint: None,
         pattern: JobPattern::Sequential { skip: 0 },
         random_percent: [0; 2],
         run: 1,

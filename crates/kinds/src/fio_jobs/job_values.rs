@@ -1,9 +1,9 @@
 //! Values of a job as a workload has them.
 
-use fio::{Direction, Directions, EachWrite, EngineKind, FileOrder, Job, PrioritySplit};
+use fio::{Direction, Directions, EachWrite, EngineKind, FileHint, FileOrder, Job, PrioritySplit};
 use workload::{
     Content, Durability, Fill, Freshness, IoPriority, NextFile, OperationSize, PriorityShare,
-    Trims, WriteOut,
+    ReadOrderHint, Trims, WriteOut,
 };
 
 use super::plan::JobStorage;
@@ -35,6 +35,17 @@ pub(super) fn writes_out_of(job: &Job) -> Option<WriteOut> {
         writes: steps.writes,
         waits_after: steps.waits_after,
     })
+}
+
+/// What the page cache is told of the files of a job.
+pub(super) const fn hint_of(job: &Job) -> Option<ReadOrderHint> {
+    match (job.hint, job.pattern.is_random) {
+        (FileHint::None, _) => None,
+        (FileHint::Random, _) | (FileHint::AsRequested, true) => Some(ReadOrderHint::Random),
+        (FileHint::Sequential, _) | (FileHint::AsRequested, false) => {
+            Some(ReadOrderHint::Sequential)
+        }
+    }
 }
 
 pub(super) const fn order_of(job: &Job) -> NextFile {

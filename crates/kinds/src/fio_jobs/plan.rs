@@ -12,8 +12,8 @@ use super::amount::{JobBytes, JobEnd, begin_of, check_size, end_of};
 use super::file_calls::{CallPlanner, CalledFiles};
 use super::file_names::{paths, shares_files, size_between};
 use super::job_values::{
-    content_of, depth_of, durability_of, order_of, priorities_of, run_of, second_of, sizes_of,
-    trims_of, writes_out_of,
+    content_of, depth_of, durability_of, hint_of, order_of, priorities_of, run_of, second_of,
+    sizes_of, trims_of, writes_out_of,
 };
 use super::open_files;
 use super::pace::{floors_of, flow_of, rate_of};
@@ -342,6 +342,7 @@ impl Planner<'_> {
             refill_at: job.refill_at,
             files,
             order: order_of(job),
+            hint: hint_of(job),
             file_run: (job.files.run > 1).then_some(job.files.run),
             pattern,
             file_end: end.file,

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DirectoryOwner, OpenFilePool, SmallFiles, Target, TargetError,
-    TargetOptions, TargetTable, WorkDirectory, check_room, is_kept,
+    AccessMode, Caching, DirectoryOwner, OpenFilePool, SmallFiles, Target, TargetDescriptor,
+    TargetError, TargetOptions, TargetTable, WorkDirectory, check_room, is_kept,
 };
 use procedure::{Preparation, Trial};
 use results::Access;
-use sys::drop_cached;
+use sys::{drop_cached, expect_random_reads, expect_sequential_reads};
 use units::Bytes;
-use workload::{JobsSpec, TargetId};
+use workload::{JobsSpec, ReadOrderHint, TargetId};
 
 use super::test_files::allocate;
 use super::{SMALL_FILE_OVERHEAD, StorageLaboratory, StorageSettings, TargetLocation};
@@ -263,6 +263,8 @@ impl StorageLaboratory {
                     let title = trial.title.clone();
                     return Err(LaboratoryError::MisalignedThreads { title, bytes, unit });
                 }
+                hint_order(target, job.hint)
+                    .map_err(|error| TargetError::io("advise on reading", target.path(), error))?;
             }
         }
         if trial.preparation == Preparation::DropCache {
@@ -274,6 +276,18 @@ impl StorageLaboratory {
             }
         }
         Ok(())
+    }
+}
+
+/// Tell the page cache in which order a file is read that stays open.
+fn hint_order(target: &Target, hint: Option<ReadOrderHint>) -> std::io::Result<()> {
+    let TargetDescriptor::Held(file) = target.descriptor()? else {
+        return Ok(());
+    };
+    match hint {
+        None => Ok(()),
+        Some(ReadOrderHint::Random) => expect_random_reads(file),
+        Some(ReadOrderHint::Sequential) => expect_sequential_reads(file),
     }
 }
 

@@ -464,3 +464,22 @@ fn what_cannot_be_trimmed_is_refused() {
     refused(&["--filename=sim:nvme"], "models forget nothing");
     refused(&["--verify=crc32c"], "what a trim leaves is not known");
 }
+
+/// Bug: without fio's hint to the page cache the kernel read ahead, a third more than was asked
+/// for, and half of the reads of a whole file came from memory: up to four times fio's IOPS.
+#[test]
+fn buffered_random_reads_read_nothing_ahead() {
+    let Some(scratch) = Scratch::on_disk("buffered_random_reads_read_nothing_ahead") else {
+        return;
+    };
+    let path = scratch.path("data");
+    std::fs::write(&path, vec![7; 32 << 20]).expect("a file");
+    let file = std::fs::File::open(&path).expect("the file");
+    file.sync_all().expect("written out");
+    let job = ["--name=a", "--rw=randread", "--bs=4k", "--io_size=16m"];
+    let fixed = ["fio", "--no-save", "--filename=data"];
+    let ended = finish(scratch.seekstone(fixed.iter().chain(&job)));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let share = sys::resident_share(&file, 0, 32 << 20).expect("a share");
+    assert!((0.45..0.51).contains(&share), "{share} is in memory");
+}

@@ -112,6 +112,7 @@ fn job(row: u32, target: u32, depth: u32) -> JobSpec {
         flush_every: 0,
         flushes_data_only: false,
         writes_out: None,
+        hint: None,
         flushes_at_end: false,
         durability: Durability::Volatile,
         content: workload::Content::default(),
