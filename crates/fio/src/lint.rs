@@ -186,8 +186,8 @@ fn cut_sizes(job: &Job) -> Option<String> {
         sizes.into_iter().find(|bytes| !bytes.is_multiple_of(least))
     })?;
     Some(format!(
-        "bssplit={text}: as in fio, sizes are cut to multiples of the smallest, and none has \
-         {cut} bytes. Add the missing part as a size of its own, or use multiples"
+        "no request of bssplit={text} has {cut} bytes. As in fio, sizes are cut to multiples of \
+         the smallest. Use multiples, or add the smaller size to the list"
     ))
 }
 

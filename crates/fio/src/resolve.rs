@@ -132,7 +132,12 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
     let text = given.value.as_deref();
     let shown = text.map_or_else(|| name.to_owned(), |text| format!("{name}={text}"));
     let checked = given.option.value.check(text, base);
-    checked.map_err(|why| format!("{shown}: {why}"))?;
+    let fault = |why: String| {
+        let repeated = text.map(|text| format!("{text}: "));
+        let own = repeated.and_then(|text| why.strip_prefix(&text));
+        format!("{shown}: {}", own.unwrap_or(&why))
+    };
+    checked.map_err(fault)?;
     match given.option.answer {
         OptionSupport::NoEffect(_) => return Ok(()),
         OptionSupport::Refused(_) | OptionSupport::OfEngine(_) if is_off(given) => return Ok(()),
@@ -159,7 +164,7 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
         .and_then(|done| Ok(done || course(job, &value)?))
         .and_then(|done| Ok(done || job.priorities.set(name, value.text, base)?))
         .and_then(|done| Ok(done || job.reports.logs.set(given, || value.size())?))
-        .map_err(|why| format!("{shown}: {why}"))?;
+        .map_err(fault)?;
     assert!(done, "{name} is answered as done, and nothing sets it");
     Ok(())
 }

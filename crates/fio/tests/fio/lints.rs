@@ -146,7 +146,7 @@ fn amounts_that_surprise_are_named() {
     check(&format!("{rest} bs=4k,16k norandommap"), &[]);
     check(
         &format!("{rest} bssplit=4k/50:10k/50"),
-        &["none has 10240 bytes"],
+        &["has 10240 bytes"],
     );
     check(&format!("{rest} bssplit=4k/50:16k/50:6k/0"), &[]);
     check(&format!("{rest} create_only=1"), &["no I/O is done"]);
