@@ -270,7 +270,7 @@ impl RandomRequest {
             TrialProgress {
                 done: (done as f64 + part.min(1.0)) / all as f64,
                 elapsed: spent + glimpse.elapsed,
-                left: budget.saturating_sub(spent + glimpse.elapsed),
+                left: Some(budget.saturating_sub(spent + glimpse.elapsed)),
             }
         })
     }

@@ -160,13 +160,14 @@ pub(crate) struct Session<'a> {
 }
 
 /// How far a run is while a trial goes on.
+#[derive(Clone, Copy)]
 pub(crate) struct TrialProgress {
     /// Share of the work that is done, 0 to 1.
     pub done: f64,
     /// Time since the start.
     pub elapsed: Duration,
-    /// Time that is left, at most.
-    pub left: Duration,
+    /// Time that is left, at most, where that is known.
+    pub left: Option<Duration>,
 }
 
 /// Open a target, and carry out there what `make` plans. `make` refuses what cannot be, before
@@ -428,15 +429,15 @@ impl<'a> Session<'a> {
         Ok(self.bench.settle()?)
     }
 
-    /// Do nothing for so long, shown under that title with the share of the work that is done. A
-    /// run that goes on after a kill does not wait once more for what was kept under `of`.
+    /// Do nothing for so long, shown under that title with how far the run is at its start. A run
+    /// that goes on after a kill does not wait once more for what was kept under `of`.
     ///
     /// # Errors
     /// When somebody stopped it.
     pub fn pause(
         &mut self,
         time: Duration,
-        (title, done): (&str, f64),
+        (title, progress): (&str, TrialProgress),
         of: &str,
     ) -> Result<(), BenchError> {
         if let Bench::Simulated(model) = &mut self.bench {
@@ -448,8 +449,8 @@ impl<'a> Session<'a> {
         cells.result(of, || {
             loop {
                 let elapsed = self.now().since(begun);
-                let left = time.saturating_sub(elapsed);
-                if left == Duration::ZERO {
+                let rest = time.saturating_sub(elapsed);
+                if rest == Duration::ZERO {
                     return Ok(());
                 }
                 if let Some(stop) = stopped(interrupt) {
@@ -457,12 +458,12 @@ impl<'a> Session<'a> {
                 }
                 (self.show)(&Stage {
                     title,
-                    done,
-                    elapsed,
-                    left: Some(left),
+                    done: progress.done,
+                    elapsed: progress.elapsed + elapsed,
+                    left: progress.left.map(|it| it.saturating_sub(elapsed)),
                     ..Stage::default()
                 });
-                std::thread::sleep(left.min(LOOK_EVERY).to_std());
+                std::thread::sleep(rest.min(LOOK_EVERY).to_std());
             }
         })
     }
@@ -506,7 +507,7 @@ impl<'a> Session<'a> {
                 title,
                 done,
                 elapsed,
-                left: Some(left),
+                left,
                 glimpse: Some(glimpse),
                 ..Stage::default()
             });
@@ -525,7 +526,7 @@ impl<'a> Session<'a> {
             TrialProgress {
                 done: glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64(),
                 elapsed: spent + glimpse.elapsed,
-                left: trial.duration_max.saturating_sub(glimpse.elapsed),
+                left: Some(trial.duration_max.saturating_sub(glimpse.elapsed)),
             }
         })
     }
@@ -547,7 +548,7 @@ impl<'a> Session<'a> {
             TrialProgress {
                 done,
                 elapsed,
-                left: time.saturating_sub(elapsed),
+                left: Some(time.saturating_sub(elapsed)),
             }
         })
     }

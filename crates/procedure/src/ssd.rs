@@ -262,6 +262,12 @@ impl SsdProcedure {
         self.elapsed
     }
 
+    /// The most time that its rounds still take.
+    #[must_use]
+    pub const fn time_left(&self) -> Duration {
+        self.options.budget.saturating_sub(self.elapsed)
+    }
+
     /// How much of what it may take is done, 0 to 1.
     #[must_use]
     pub fn share_done(&self) -> f64 {

@@ -371,7 +371,7 @@ pub(super) fn measure(
     let progress = |glimpse: &Glimpse| TrialProgress {
         done: (glimpse.elapsed.as_secs_f64() / expected.as_secs_f64()).min(1.0),
         elapsed: spent + glimpse.elapsed,
-        left: expected.saturating_sub(glimpse.elapsed),
+        left: Some(expected.saturating_sub(glimpse.elapsed)),
     };
     let outcome = session.measure_while(trial, &trial.title, reach, progress, look)?;
     session.spent += outcome.elapsed;

@@ -322,7 +322,7 @@ impl ReplayPlan<'_> {
             TrialProgress {
                 done: done.min(1.0),
                 elapsed: glimpse.elapsed,
-                left: expected.unwrap_or_default().saturating_sub(glimpse.elapsed),
+                left: expected.map(|it| it.saturating_sub(glimpse.elapsed)),
             }
         });
         drop(trial);

@@ -202,10 +202,7 @@ impl<'a> SsdPlan<'a> {
             let took = session.now().since(begun);
             let left = share.map(|it| it.saturating_sub(took));
             // What follows the rounds has its part of the time.
-            let part = match plan.segments.is_empty() {
-                true => 1.0,
-                false => ROUNDS_SHARE,
-            };
+            let part = rounds_part(&plan);
             let of_rounds = left.map(|it| it.mul_f64(part));
             let quick = self.request.options.budget.mul_f64(part);
             let mut procedure = SsdProcedure::new(
@@ -221,7 +218,7 @@ impl<'a> SsdPlan<'a> {
                 (number, bytes),
             );
             let before = self.health();
-            let measured = self.rounds(session, &plan, &mut procedure, of_rounds);
+            let measured = self.rounds(session, &plan, (number, &mut procedure), of_rounds);
             let mut phase = phase_of(&plan, &procedure);
             phase.purge = purge;
             (phase.precondition_bytes, phase.precondition_rate) = (bytes, rate);
@@ -299,11 +296,61 @@ impl<'a> SsdPlan<'a> {
                 (plan.name, (number, place)),
                 share,
             );
-            let measured = bursts(session, &mut procedure, (plan.name, segment.name), begun);
+            let measured = self.bursts(session, (plan, number), (segment, &mut procedure), begun);
             phase.segments.extend(procedure.segment());
             measured?;
         }
         Ok(())
+    }
+
+    /// The bursts of a segment, with its pauses.
+    fn bursts(
+        &self,
+        session: &mut Session<'_>,
+        (plan, number): (&SsdPhasePlan, u64),
+        (segment, procedure): (&SsdSegmentPlan, &mut SsdSegmentProcedure),
+        begun: Instant,
+    ) -> Result<(), BenchError> {
+        let (part, time) = (rounds_part(plan), self.segments_time(plan));
+        while let Some((mut trial, pause)) = procedure.next_step() {
+            let spent = session.now().since(begun);
+            let share = spent.as_secs_f64() / time.as_secs_f64();
+            let done = part + (1.0 - part) * share.min(1.0);
+            let rest = Some(time.saturating_sub(spent));
+            trial.title = format!("{}, {}: {}", plan.name, segment.name, trial.title);
+            if pause > Duration::ZERO {
+                // The same title: a log has one line for all of a segment.
+                let standing = self.standing(session, (number, done), rest);
+                let of = format!("pause {}", trial.name);
+                session.pause(pause, (&trial.title, standing), &of)?;
+            }
+            let rest = rest.map(|it| it.saturating_sub(pause));
+            let standing = self.standing(session, (number, done), rest);
+            let outcome = measure(session, &trial, standing, HostReach::Each)?;
+            procedure.record(&outcome.measurement, session.now().since(begun));
+        }
+        Ok(())
+    }
+
+    /// How far the run is where that share of a test is done and the rest of it takes so long.
+    fn standing(
+        &self,
+        session: &mut Session<'_>,
+        (number, share): (u64, f64),
+        rest: Option<Duration>,
+    ) -> TrialProgress {
+        let tests = self.plans.len() as u64;
+        let elapsed = session.elapsed();
+        let budget = self.request.options.budget.saturating_sub(elapsed);
+        let is_given = session.request.setup.is_given("budget");
+        TrialProgress {
+            done: (number as f64 + share) / tests as f64,
+            elapsed,
+            left: match is_given {
+                true => Some(budget),
+                false => rest.filter(|_| number + 1 == tests),
+            },
+        }
     }
 
     /// Forget earlier writes, unless that was done before the program was killed.
@@ -383,7 +430,8 @@ impl<'a> SsdPlan<'a> {
             true => HostReach::Leaving,
             false => HostReach::Each,
         };
-        let outcome = measure(session, &trial, 0.0, reach)?;
+        let standing = self.standing(session, (number, 0.0), None);
+        let outcome = measure(session, &trial, standing, reach)?;
         if let (Ending::Budget, Some(share)) = (outcome.ending, share) {
             let rate = outcome.measurement.bandwidth.map_or(1.0, |it| it.value);
             return Err(self.too_long(share, passes, rate));
@@ -413,16 +461,20 @@ impl<'a> SsdPlan<'a> {
         &self,
         session: &mut Session<'_>,
         plan: &SsdPhasePlan,
-        procedure: &mut SsdProcedure,
+        (number, procedure): (u64, &mut SsdProcedure),
         left: Option<Duration>,
     ) -> Result<(), BenchError> {
         let (first, mut done) = (session.now(), 0.0);
+        let part = rounds_part(plan);
         while let Some(step) = procedure.next_step() {
             let mut trial = step.trial.clone();
             let what = &step.trial.title;
             trial.title = format!("{}, round {}: {what}", plan.name, step.round);
+            let rest = procedure.time_left() + self.segments_time(plan);
+            let done_part = part * procedure.share_done();
+            let standing = self.standing(session, (number, done_part), Some(rest));
             let begun = session.now();
-            let outcome = measure(session, &trial, procedure.share_done(), HostReach::Each)?;
+            let outcome = measure(session, &trial, standing, HostReach::Each)?;
             let now = session.now();
             procedure.record(&step, &outcome.measurement, now.since(begun));
             done += 1.0 / plan.loads.len() as f64;
@@ -464,34 +516,18 @@ impl<'a> SsdPlan<'a> {
     }
 }
 
+/// Share of the time of a test that its rounds have.
+fn rounds_part(plan: &SsdPhasePlan) -> f64 {
+    match plan.segments.is_empty() {
+        true => 1.0,
+        false => ROUNDS_SHARE,
+    }
+}
+
 /// Time of all bursts by the standard.
 fn whole_time(segments: &[SsdSegmentPlan], scale: f64) -> Duration {
     let times = segments.iter().map(|it| it.time(scale));
     times.fold(Duration::ZERO, |sum, time| sum + time)
-}
-
-/// The bursts of a segment, with its pauses.
-fn bursts(
-    session: &mut Session<'_>,
-    procedure: &mut SsdSegmentProcedure,
-    (test, segment): (&str, &str),
-    begun: Instant,
-) -> Result<(), BenchError> {
-    while let Some((mut trial, pause)) = procedure.next_step() {
-        let done = procedure.share_done();
-        trial.title = format!("{test}, {segment}: {}", trial.title);
-        if pause > Duration::ZERO {
-            // The same title: a log has one line for all of a segment.
-            session.pause(
-                pause,
-                (&trial.title, done),
-                &format!("pause {}", trial.name),
-            )?;
-        }
-        let outcome = measure(session, &trial, done, HostReach::Each)?;
-        procedure.record(&outcome.measurement, session.now().since(begun));
-    }
-    Ok(())
 }
 
 /// What each host writes counts, and what they write it to.
@@ -510,17 +546,17 @@ fn place_of(session: &Session<'_>, size: u64) -> SsdPlace {
     place
 }
 
-/// One trial, to its end.
+/// One trial, to its end, begun where the run stands so.
 fn measure(
     session: &mut Session<'_>,
     trial: &Trial,
-    done: f64,
+    standing: TrialProgress,
     reach: HostReach,
 ) -> Result<Outcome, BenchError> {
     let measured = session.measure(trial, &trial.title, reach, |glimpse| TrialProgress {
-        done,
-        elapsed: glimpse.elapsed,
-        left: trial.duration_max.saturating_sub(glimpse.elapsed),
+        done: standing.done,
+        elapsed: standing.elapsed + glimpse.elapsed,
+        left: standing.left.map(|it| it.saturating_sub(glimpse.elapsed)),
     });
     let outcome = measured.map_err(|error| match is_silence(&error) {
         true => BenchError::Refused(format!(

@@ -167,12 +167,6 @@ impl SsdSegmentProcedure {
         });
     }
 
-    /// Share of its bursts that are done, 0 to 1.
-    #[must_use]
-    pub fn share_done(&self) -> f64 {
-        self.found.bursts.len() as f64 / f64::from(self.bursts.max(1))
-    }
-
     /// What was measured, if anything was.
     #[must_use]
     pub fn segment(self) -> Option<SsdSegment> {

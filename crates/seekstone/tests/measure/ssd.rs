@@ -277,6 +277,35 @@ fn rounds_end_at_so_many_capacities() {
     );
 }
 
+/// Bug: the clock of progress began anew with each round.
+#[test]
+fn progress_counts_the_time_of_all_rounds() {
+    let target = format!("{FLASH}&spare=15%");
+    let args = [
+        "ssd",
+        &target,
+        "--quick",
+        "--round",
+        "2s",
+        "--capacities",
+        "1",
+    ];
+    let ended = finish(Scratch::new().seekstone(args.iter().chain(&["--no-save"])));
+    let second = |line: &str| {
+        line.strip_prefix('[')?
+            .split_once(" s]")?
+            .0
+            .trim()
+            .parse()
+            .ok()
+    };
+    let seconds: Vec<u64> = ended.stderr.lines().filter_map(second).collect();
+    assert!(
+        seconds.is_sorted() && seconds.last() >= Some(&2),
+        "{ended:?}"
+    );
+}
+
 #[test]
 fn a_loop_device_has_the_demand_test_and_keeps_its_cache() {
     let test = "a_loop_device_has_the_demand_test_and_keeps_its_cache";
