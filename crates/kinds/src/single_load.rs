@@ -106,10 +106,7 @@ pub fn measure_load(
 fn verified(read: Bytes) -> Warning {
     Warning::info(
         WarningCode::Verified,
-        format!(
-            "All that was written was read back ({read}) and is what was written last. Nothing \
-             lost, stale, misplaced, torn or flipped."
-        ),
+        format!("Verified {read}: all that was written was read back intact."),
     )
 }
 

@@ -9,7 +9,7 @@ mod rules;
 mod trials;
 
 use results::environment::TargetKind;
-use results::{Row, Run, RunVerdict, Status, Table, Trust};
+use results::{Row, Run, RunVerdict, Status, Table, Trust, WarningCode};
 use units::{capitalised, format_duration_ns};
 
 use reason::{blamed, bound, in_words};
@@ -169,8 +169,14 @@ pub fn verdict(run: &Run) -> RunVerdict {
             because.push(warning.code.clone());
         }
     }
+    // Who asks for verification asks that first.
+    let mut warnings = run.warnings.iter();
+    let verified = warnings.find(|it| it.code == WarningCode::Verified);
     RunVerdict {
-        sentence,
+        sentence: match verified {
+            Some(verified) => format!("{} {sentence}", verified.cause),
+            None => sentence,
+        },
         trust,
         because,
         goals: run.goals_outcome(),

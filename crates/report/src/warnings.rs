@@ -39,20 +39,20 @@ pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&
 /// follow `below` them.
 pub(crate) fn section(page: &mut TextPage<'_>, run: &Run, below: usize) {
     let ordered = in_order(run.all_warnings());
-    if ordered.is_empty() {
+    let listed: Vec<&Warning> = ordered
+        .iter()
+        .copied()
+        .filter(|it| page.style.all || !is_covered_elsewhere(it, &ordered))
+        .collect();
+    if listed.is_empty() {
         return;
     }
     page.blank();
     if page.style.all {
         page.heading("Warnings");
-        ordered.iter().for_each(|warning| item(page, warning));
+        listed.iter().for_each(|warning| item(page, warning));
         return;
     }
-    let listed: Vec<&Warning> = ordered
-        .iter()
-        .copied()
-        .filter(|it| !is_covered_by_another(it, &ordered))
-        .collect();
     let named = match page.style.columns() < WIDE {
         true => 0,
         false => ALIKE_SHOWN,
@@ -85,12 +85,14 @@ pub(crate) fn section(page: &mut TextPage<'_>, run: &Run, below: usize) {
     }
 }
 
-/// Whether it says that latency moved, where another says that it still does.
-fn is_covered_by_another(warning: &Warning, all: &[&Warning]) -> bool {
+/// Whether the verdict says it, or another: that latency moved, where another says that it still
+/// does.
+fn is_covered_elsewhere(warning: &Warning, all: &[&Warning]) -> bool {
     let title = |it: &Warning| it.text().split(": ").next().map(str::to_owned);
     let is_more =
         |it: &&Warning| it.code == WarningCode::NotStationary && title(it) == title(warning);
-    warning.code == WarningCode::Drift && all.iter().any(is_more)
+    warning.code == WarningCode::Verified
+        || warning.code == WarningCode::Drift && all.iter().any(is_more)
 }
 
 /// What is said of several measurements in turn, said once: of the first in full, with the names of

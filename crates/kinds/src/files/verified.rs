@@ -63,11 +63,8 @@ impl FilesSession<'_> {
         }
         let found = &self.found;
         if found.counts().total() == 0 {
-            let text = format!(
-                "All files were read back and every sector checked when read ({}): nothing lost, \
-                 stale, misplaced, torn or flipped.",
-                Bytes(found.bytes())
-            );
+            let read = Bytes(found.bytes());
+            let text = format!("Verified {read}: every sector that was read is what was written.");
             return Some(Warning::info(WarningCode::Verified, text));
         }
         let listed: Vec<String> = found.sentences().take(LISTED_MAX).collect();

@@ -23,10 +23,10 @@ fn an_honest_directory_and_an_honest_file_pass() {
     let target = scratch.target();
     let directory = target.to_str().expect("text");
     let args = [&TRIAL[..], &["--size", "16MiB", directory]].concat();
-    scratch.check(&args, 0, "random 50 % write 4 KiB");
-    let verified = scratch.check(&[&args[..], &["--all"]].concat(), 0, "Warnings");
-    let said = "read back (16 MiB) and is what was written last";
-    assert!(verified.stdout.contains(said), "{verified:?}");
+    let said = "  Verified 16 MiB: all that was written was read back intact. ";
+    scratch.check(&args, 0, said);
+    let listed = scratch.check(&[&args[..], &["--all"]].concat(), 0, "Warnings");
+    assert_eq!(listed.stdout.matches("Verified 16 MiB").count(), 2);
     let file = scratch.path("data");
     std::fs::write(&file, vec![3; 8 << 20]).expect("a file");
     let name = file.to_str().expect("text");
@@ -87,7 +87,7 @@ fn a_file_that_is_only_read_has_nothing_to_verify() {
     let own = ["trial", directory, "--size=8MiB", "--duration=300ms"];
     let more = ["--verify", "--no-save", "-q", "--all"];
     let ended = scratch.check(&[own, more].concat(), 0, "Warnings");
-    assert!(ended.stdout.contains("read back (8 MiB)"), "{ended:?}");
+    assert!(ended.stdout.contains("Verified 8 MiB: "), "{ended:?}");
 }
 
 /// A trial is killed while it writes: its state knows what must be there, and finds what is not.
