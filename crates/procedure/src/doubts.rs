@@ -293,18 +293,19 @@ fn unreached_percentile(trial: &Trial, measurement: &Measurement) -> Option<Warn
     let mut percentiles = measurement.response.percentiles.iter();
     let found = percentiles.find(|it| it.p == share)?;
     let width = found.estimate.map(|it| it.relative_half_width());
-    let known = match width.filter(|it| it.is_finite()) {
-        Some(width) => format!("is known to {:.0} % only", width * 100.0),
-        None => "has no interval yet".to_owned(),
+    let requested = exact_percent(precision);
+    let why = match width.filter(|it| it.is_finite()) {
+        Some(width) if width > precision => {
+            let width = width * 100.0;
+            format!("is precise to {width:.0} % only, and {requested} was requested")
+        }
+        Some(_) => format!(
+            "needs {EVIDENCE_FIRM:.0} independent slower operations and has {:.0}",
+            found.evidence
+        ),
+        None => format!("has no interval yet, and {requested} was requested"),
     };
-    let cause = format!(
-        "{}: {} {known}, and {} was requested. Of the {EVIDENCE_FIRM:.0} independent operations \
-         needed beyond it there were {:.0}.",
-        measurement.title,
-        percentile_name(share),
-        exact_percent(precision),
-        found.evidence
-    );
+    let cause = format!("{}: {} {why}.", measurement.title, percentile_name(share));
     let warning = Warning::info(WarningCode::PercentileNotReached, cause);
     Some(warning.advise("Allow more time with --budget."))
 }

@@ -105,7 +105,8 @@ impl OfferedFigures {
             let figure = goal.figure();
             let why = match self.row_with(metric).filter(|_| row.is_none()) {
                 Some(name) => format!(
-                    "name the row, as in {name}.{metric}. Rows with it are {}",
+                    "name the row, as in {name}.{}. Rows with it are {}",
+                    metric.strip_prefix("latency-").unwrap_or(metric),
                     self.rows_with(metric).join(", ")
                 ),
                 None => format!(

@@ -383,7 +383,7 @@ fn doubt(figure: &Figure, trust: Trust) -> Option<String> {
     match trust {
         Trust::Reliable => {}
         Trust::Unstable => return Some("the result is unstable. Run longer".to_owned()),
-        Trust::Invalid => return Some("the result is invalid (see the warnings)".to_owned()),
+        Trust::Invalid => return Some("the result is invalid, see the warnings".to_owned()),
     }
     let few = "too few samples for this percentile. Run longer";
     is_weak(figure).then(|| few.to_owned())

@@ -2,7 +2,7 @@
 
 use results::{GoalVerdict, LimitVerdict, Run, StudyChange, change_in_words};
 use stats::Estimate;
-use units::format_count;
+use units::{capitalised, format_count};
 
 use crate::figure::estimated;
 use crate::page::TextPage;
@@ -58,12 +58,13 @@ pub(crate) fn evidence(goal: &GoalVerdict) -> String {
             return format!("{words} for {level} against {against}");
         }
         let (text, interval) = estimated(goal.unit, value);
-        let interval = match value.is_bounded() {
-            true => interval,
-            false => "no interval".into(),
-        };
-        format!("{} is {text} ({interval})", goal.figure)
+        match value.is_bounded() {
+            true => format!("{text} ({interval})"),
+            false => format!("{text}, no interval"),
+        }
     });
-    let parts: Vec<String> = found.into_iter().chain(goal.why.clone()).collect();
-    parts.join("; ")
+    match (found, &goal.why) {
+        (Some(found), Some(why)) => format!("{found}. {}", capitalised(why)),
+        (found, why) => found.or_else(|| why.clone()).unwrap_or_default(),
+    }
 }

@@ -20,7 +20,7 @@ fn trial(goals: &[&str], code: i32, expected: &str) -> Ended {
 /// One client on M/M/1 waits 1 ms on average, and 4.605 ms in the worst of a hundred cases.
 #[test]
 fn a_goal_is_met_missed_or_undecided() {
-    trial(&["mean <= 1.1ms"], 0, "PASS mean <= 1.1ms: latency is 1");
+    trial(&["mean <= 1.1ms"], 0, "PASS mean <= 1.1ms: 1");
     trial(&["p99 <= 5ms"], 0, "PASS p99 <= 5ms");
     trial(&["p99 <= 4ms"], 4, "FAIL p99 <= 4ms");
     trial(&["mean <= 1ms"], 5, "UNDECIDED mean <= 1ms");
@@ -29,11 +29,7 @@ fn a_goal_is_met_missed_or_undecided() {
         4,
         "FAIL iops >= 1100/s",
     );
-    trial(
-        &["bandwidth >= 1MB/s"],
-        0,
-        "PASS bandwidth >= 1MB/s: throughput is",
-    );
+    trial(&["bandwidth >= 1MB/s"], 0, "PASS bandwidth >= 1MB/s: ");
     trial(&["trial.p99 <= 5ms"], 0, "PASS trial.p99 <= 5ms");
 }
 
@@ -47,7 +43,7 @@ fn what_cannot_be_met_any_more_is_missed() {
         let more = ["--duration", "20s", "-q", "--no-save", "--goal", goal];
         scratch.check(&[&args[..], &more].concat(), 4, why);
     };
-    let saturated = "the storage cannot sustain the offered load";
+    let saturated = "The storage cannot sustain the offered load";
     check("2000/s", "mean <= 1ms", saturated);
     check("2000/s", "iops >= 1900/s", saturated);
     check("500/s", "p99.9 <= 5ms", "even p9");
@@ -79,7 +75,7 @@ fn a_goal_that_makes_no_sense_is_refused_at_once() {
     );
     check(
         &["run", model, "--goal", "p99 <= 1ms"],
-        "name the row, as in sequential-write.latency-p99",
+        "name the row, as in sequential-write.p99",
     );
     check(
         &["run", model, "--goal", "durable-write.p99 <= 1ms @ 9k/s"],
@@ -91,7 +87,7 @@ fn a_goal_that_makes_no_sense_is_refused_at_once() {
     );
     check(
         &["transfer", ".", "--goal", "p99 <= 1ms"],
-        "name the row, as in write.latency-p99. Rows with it are write",
+        "name the row, as in write.p99. Rows with it are write",
     );
     check(
         &["random", model, "--goal", "service-time <= 1ms @ 9k/s"],
@@ -117,21 +113,13 @@ fn long_trial(duration: &str, more: &[&str], code: i32, expected: &str) -> Ended
 #[test]
 fn a_goal_at_a_load_has_a_trial_of_its_own() {
     let too_much = ["--goal", "p99 <= 1s @ 2k/s"];
-    long_trial(
-        "20s",
-        &too_much,
-        4,
-        "so the storage cannot sustain this load",
-    );
+    long_trial("20s", &too_much, 4, "completed, so the storage cannot");
     // Without a load it is the one client's, who waits for nobody.
     let goals = ["p99 <= 5ms", "p99 <= 28ms @ 800/s", "p99 <= 20ms @ 800/s"];
     let goals = goals.map(|goal| ["--goal", goal]);
-    let found = "PASS p99 <= 5ms: latency-p99 is 4.6";
+    let found = "PASS p99 <= 5ms: 4.6";
     let ended = long_trial("900s", goals.as_flattened(), 4, found);
-    for loaded in [
-        "PASS p99 <= 28ms @ 800/s: trial@800/s.latency-p99 is 2",
-        "FAIL p99 <= 20ms @ 800/s",
-    ] {
+    for loaded in ["PASS p99 <= 28ms @ 800/s: 2", "FAIL p99 <= 20ms @ 800/s"] {
         assert!(ended.stdout.contains(loaded), "{}", ended.stdout);
     }
 }
@@ -142,7 +130,7 @@ fn a_goal_on_several_targets_is_on_their_sum() {
     let args = ["trial", "sim:md1?time=1ms", "sim:md1?time=2ms", "-q"];
     let goals = ["--goal", "iops >= 1k/s", "--goal", "mean <= 3ms"];
     let args = [&args[..], &goals, &["--duration", "20s"]].concat();
-    let ended = Scratch::new().check(&args, 0, "PASS mean <= 3ms: latency is 1.");
+    let ended = Scratch::new().check(&args, 0, "PASS mean <= 3ms: 1.");
     assert!(ended.stdout.contains("PASS iops >= 1k/s"), "{ended:?}");
 }
 
@@ -155,7 +143,7 @@ fn a_percentile_of_few_samples_is_met_where_the_longest_time_meets_it() {
         let more = ["--duration", duration, "--goal", goal];
         Scratch::new().check(&[&args[..], &more].concat(), code, expected);
     };
-    let expected = "PASS p99 <= 10ms: latency-p99 is 1.00 ms";
+    let expected = "PASS p99 <= 10ms: 1.00 ms";
     trial("1s", "p99 <= 10ms", 0, expected);
     trial("100ms", "p99 <= 10ms", 5, "UNDECIDED p99 <= 10ms");
     trial("1s", "p99.9 <= 10ms", 5, "UNDECIDED p99.9 <= 10ms");
@@ -169,7 +157,7 @@ fn reads_and_writes_of_a_mix_have_goals_of_their_own() {
         "200s",
         &[&mix[..], &goals].concat(),
         4,
-        "PASS read.p99 <= 5.2ms: read.latency-p99 is 4.6",
+        "PASS read.p99 <= 5.2ms: 4.6",
     );
     assert!(
         ended.stdout.contains("FAIL write.p99 <= 4ms"),
@@ -177,7 +165,7 @@ fn reads_and_writes_of_a_mix_have_goals_of_their_own() {
         ended.stdout
     );
     let rated = ["--goal", "read.p99 <= 34ms @ 800/s"];
-    let expected = "PASS read.p99 <= 34ms @ 800/s: read@800/s.latency-p99 is 2";
+    let expected = "PASS read.p99 <= 34ms @ 800/s: 2";
     long_trial("2000s", &[&mix[..], &rated].concat(), 0, expected);
 }
 
@@ -197,7 +185,7 @@ fn a_row_of_a_check_up_has_a_goal_of_its_own() {
     scratch.check(
         &[&args[..], &goal].concat(),
         0,
-        "PASS random_read.mean <= 1s: random-read.latency",
+        "PASS random_read.mean <= 1s: ",
     );
     scratch.check(&["runs", "show"], 0, "PASS random_read.mean <= 1s");
     scratch.check(
@@ -239,7 +227,7 @@ fn a_trial_that_is_too_short_decides_nothing() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        page.contains("the result is unstable. Run longer"),
+        page.contains("The result is unstable. Run longer"),
         "{page}"
     );
 }
