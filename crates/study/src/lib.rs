@@ -135,18 +135,18 @@ pub enum StudyRunError {
         source: std::io::Error,
     },
     /// A replicate failed.
-    #[error("{cell}: {}", with_causes(error))]
+    #[error("{cell}{}", with_causes(error))]
     Measure {
-        /// Its levels, in words.
+        /// Its levels, in words, and a colon; nothing where there is one replicate only.
         cell: String,
         /// Why.
         error: MeasureError,
     },
     /// What is wanted of a replicate is not in it.
-    #[error("{cell}: with these settings {kind} gives none of the readings wanted ({}). It gives \
+    #[error("{cell}with these settings {kind} gives none of the readings wanted ({}). It gives \
              {}", wanted.join(", "), given.join(", "))]
     NoReading {
-        /// Its levels, in words.
+        /// The same.
         cell: String,
         /// Kind of the measurement.
         kind: String,

@@ -482,7 +482,7 @@ impl<'a> StudySession<'a> {
             return Ok(());
         }
         Err(StudyRunError::NoReading {
-            cell: "the first round".to_owned(),
+            cell: "the first round: ".to_owned(),
             kind: definition.measurement.clone(),
             wanted: missing,
             given,
@@ -499,8 +499,8 @@ impl<'a> StudySession<'a> {
 
     fn in_words(&self, cell: &[usize]) -> String {
         match self.request.definition.describe(cell) {
-            words if words.is_empty() => "the measurement".to_owned(),
-            words => words,
+            words if words.is_empty() => words,
+            words => format!("{words}: "),
         }
     }
 

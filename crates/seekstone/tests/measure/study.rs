@@ -405,7 +405,7 @@ fn a_reading_that_these_settings_do_not_give_ends_a_study_at_once() {
     let text = "title = \"x\"\ntarget = \"sim:drive\"\nreadings = [\"write CPU\"]\n\
                 [measurement]\nkind = \"transfer\"\nsize = \"1MiB\"\n";
     fs::write(scratch.path("study.toml"), text).expect("a file");
-    let expected = "the measurement: with these settings transfer gives none of the readings \
+    let expected = "error: with these settings transfer gives none of the readings \
                     wanted (write CPU). It gives write rate, read rate";
     scratch.check(&["study", "study.toml", "-q"], 2, expected);
     assert_eq!(journals(&scratch), 0);
