@@ -60,6 +60,11 @@ impl SystemsTable {
     /// The line of the mistake where it has one, and what it is.
     // fuzzed: system_facts
     pub fn read(text: &str) -> Result<Self, (Option<usize>, String)> {
+        let one = |line: &str| line.trim_start().starts_with("[system]");
+        if let Some(line) = text.lines().position(one) {
+            let message = "[system] is one table. Write [[system]] in front of each system";
+            return Err((Some(line + 1), message.into()));
+        }
         toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|it| text.get(..it.start));
             let line = before.map(|it| it.matches('\n').count() + 1);

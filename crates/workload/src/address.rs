@@ -46,6 +46,10 @@ pub enum Partition {
     Contending,
 }
 
+/// The least exponent of a Zipf law that a user may ask for, as in fio: below it, all blocks are
+/// equally likely.
+pub const THETA_MIN: f64 = 0.001;
+
 /// Which block follows which.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case")]

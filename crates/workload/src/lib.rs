@@ -34,7 +34,9 @@ mod threads;
 mod users;
 
 pub use access_zones::{AccessZone, ZoneSpan};
-pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, WalkStart};
+pub use address::{
+    AddressError, AddressSpec, Addresses, Partition, Pattern, Region, THETA_MIN, WalkStart,
+};
 pub use advice::{Advice, AdviceCode, advise, advise_on_durations};
 pub use bandwidth::{BandwidthPhase, BandwidthSpec, FilesShape, TransferOrder};
 pub use client::{Agenda, Client, Event, UnitOfWork};

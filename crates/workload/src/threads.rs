@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use random::Zipf;
 use thiserror::Error;
 
-use crate::address::{Partition, Pattern};
+use crate::address::{Partition, Pattern, THETA_MIN};
 use crate::control::{Placement, ThreadType};
 use crate::mix::Gap;
 
@@ -392,7 +392,10 @@ impl TypeCheck<'_> {
                 }
             }
             Pattern::Hyperbolic { alpha } => self.bounded("alpha", alpha, positive, bounds),
-            Pattern::Zipf { theta } => self.bounded("theta", theta, positive, bounds),
+            Pattern::Zipf { theta } => {
+                let is_allowed = |theta| theta >= THETA_MIN;
+                self.bounded("theta", theta, is_allowed, "0.001 or more and finite");
+            }
             Pattern::ExponentialSteps { mean } => {
                 let bounds = "1 or more and finite";
                 self.bounded("mean step", mean, |mean| mean >= 1.0, bounds);

@@ -378,7 +378,11 @@ pub fn block_sizes(text: &str) -> Result<BlockSizes, String> {
         let read = text.trim().parse::<Bytes>();
         read.map_err(|error| error.to_string())
     };
-    if let Some((least, most)) = text.split_once('-') {
+    // A sign in front begins no range.
+    let range = text
+        .split_once('-')
+        .filter(|(least, _)| !least.trim().is_empty());
+    if let Some((least, most)) = range {
         return BlockSizes::between(bytes(least)?.0, bytes(most)?.0);
     }
     let mut sizes = Vec::new();
@@ -485,5 +489,16 @@ mod tests {
             let error = read_workloads("z.toml", &text).expect_err(line).to_string();
             assert!(error.starts_with("z.toml:2: "), "{line}: {error}");
         }
+    }
+
+    /// Bug: "a size is missing", as if it were the range from nothing to 1.
+    #[test]
+    fn a_negative_block_is_named() {
+        let text = "[[workload]]\nblock = \"-1\"\n";
+        let error = read_workloads("z.toml", text)
+            .expect_err("no block")
+            .to_string();
+        let expected = "z.toml:2: block: a size cannot be negative (\"-1\"). ";
+        assert!(error.starts_with(expected), "{error}");
     }
 }

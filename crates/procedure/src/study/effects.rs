@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use results::{is_metric, metrics_of};
 use toml_reader::{TomlFault, TomlText};
-use units::{TargetName, nearest, shortened};
+use units::{TargetName, edits, nearest, shortened};
 
 use crate::figure_name::whole_name;
 use crate::study::definition::{Factor, FactorLevel, StudyDefinition, filled};
@@ -140,7 +140,9 @@ pub(super) fn check_braces(
             gather(value, &mut texts);
             let names = texts.iter().flat_map(|text| braced(text));
             for name in names.filter(|name| !known.contains(name)) {
-                if let Some(meant) = nearest(name, known.iter().copied()) {
+                let is_near = |known: &&&str| known.len() > 1 && edits(name, known) == 1;
+                let near = || known.iter().find(is_near).copied();
+                if let Some(meant) = nearest(name, known.iter().copied()).or_else(near) {
                     let message = format!("{{{name}}} is no factor, did you mean {{{meant}}}?");
                     source.note(places.get(key).cloned().unwrap_or_default(), message);
                 }

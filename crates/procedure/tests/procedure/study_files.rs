@@ -447,7 +447,7 @@ fn a_misspelt_factor_in_braces_is_a_mistake_and_other_braces_are_the_shells() {
     let text = r#"title = "x"
 [measurement]
 kind = "command"
-command = "dd bs={bs} conv={fsnc} of=${out} | awk '{print}'"
+command = "dd bs={bs} conv={fsnc} ibs={sbs} of=${out} | awk '{print}'"
 [[factor]]
 name = "bs"
 levels = ["4k"]
@@ -459,6 +459,7 @@ levels = ["fsync", "notrunc"]
         text,
         &[
             "s.toml:4: {fsnc} is no factor, did you mean {fsync}?",
+            "s.toml:4: {sbs} is no factor, did you mean {bs}?",
             "s.toml:8: the factor \"fsync\" changes nothing",
         ],
     );

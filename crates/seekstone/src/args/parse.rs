@@ -293,7 +293,10 @@ pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
     match name {
         "sequential" if parameter.is_empty() => Ok(Pattern::Sequential { step: 1 }),
         "uniform" | "random" | "rand" if parameter.is_empty() => Ok(Pattern::Uniform),
-        "zipf" => Ok(Pattern::Zipf { theta: number()? }),
+        "zipf" => match number()? {
+            theta if theta >= workload::THETA_MIN => Ok(Pattern::Zipf { theta }),
+            _ => Err(format!("theta is at least {}", workload::THETA_MIN)),
+        },
         "hyperbolic" => Ok(Pattern::Hyperbolic { alpha: number()? }),
         "exponential" => match number()? {
             mean if mean >= 1.0 => Ok(Pattern::ExponentialSteps { mean }),

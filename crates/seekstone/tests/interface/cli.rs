@@ -99,6 +99,10 @@ fn depths_and_patterns_that_nothing_has_are_wrong_usage() {
             "20000 is not in 1..=16384",
         ),
         (&["trial", "--pattern", "zipf"], "use zipf:NUMBER"),
+        (
+            &["trial", "--pattern", "zipf:1e-9"],
+            "theta is at least 0.001",
+        ),
         (&["trial", "--pattern", "spiral"], "use sequential, uniform"),
         (&["runs", "delete", "99999999999999999999"], "names no run"),
     ]);

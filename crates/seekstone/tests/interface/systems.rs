@@ -109,6 +109,12 @@ price = 500
     // A quarter of the performance for an eighth of the price.
     let mean = line_of(&page, "Mean performance", "[2]");
     assert!(mean.contains(&"500 USD") && holds(&mean, 2.0), "{mean:?}");
+    fs::write(scratch.path("facts.toml"), "\n[system]\nrun = 1\n").expect("facts");
+    scratch.check(
+        &args,
+        2,
+        "facts.toml, line 2: [system] is one table. Write [[system]]",
+    );
 }
 
 /// IOPS for the money stood in no form, and only as a mean of all figures beside those of another.

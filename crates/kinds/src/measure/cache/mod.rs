@@ -12,6 +12,7 @@ use random::{LawError, Permutation, Purpose, Stream, Zipf};
 use results::metric::{BUFFER_HITS, HITS, PAGE_CACHE_HITS, READ_TIME, READS_PER_SECOND};
 use results::{KnownMetric, Reading};
 use units::Bytes;
+use workload::THETA_MIN;
 
 use super::Stop;
 use super::applies::Applies;
@@ -199,11 +200,11 @@ fn popularity(settings: &Settings<'_>) -> Result<Popularity, SettingFault> {
     let theta = typed
         .strip_prefix("zipf:")
         .and_then(|theta| theta.parse::<f64>().ok());
-    let theta = theta.filter(|theta| *theta > 0.0 && *theta <= THETA_MAX);
+    let theta = theta.filter(|theta| (THETA_MIN..=THETA_MAX).contains(theta));
     let theta = theta.ok_or_else(|| {
         let why = format!(
-            "popularity = {typed:?}: it is \"uniform\", or \"zipf:THETA\" with THETA above 0 and \
-             up to {THETA_MAX}, such as \"zipf:0.9\""
+            "popularity = {typed:?}: use \"uniform\", or \"zipf:THETA\" with THETA from \
+             {THETA_MIN} to {THETA_MAX}, such as \"zipf:0.9\""
         );
         SettingFault::at("popularity", why)
     })?;
