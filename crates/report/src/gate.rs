@@ -43,7 +43,8 @@ impl RunSets<'_> {
             let more = times(base_min - base);
             let advice = match self.kept_as {
                 Some(name) => format!(
-                    "Measure it {more} more, and add the runs with --baseline {name} --update."
+                    "Measure it {more} more, and add the runs with --baseline {name} --update, \
+                     without --fail."
                 ),
                 None => format!("Measure it {more} more, and name all of them."),
             };

@@ -274,7 +274,8 @@ fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyho
     let why = match exit {
         Exit::Exceeded | Exit::Invalid => Some(String::new()),
         Exit::Undecided => Some(format!(
-            " The undecided runs were left out. Add them with --baseline {name} --update alone."
+            " The undecided runs were left out.\nAdd them with --baseline {name} --update, without \
+             --fail."
         )),
         _ => None,
     };
