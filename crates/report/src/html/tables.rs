@@ -12,7 +12,7 @@ use crate::plot::axis::{Axis, AxisScale, tick_label};
 use crate::plot::strip::{SHOWN, Sense, Strip};
 
 /// A longer first table is folded, as all others are.
-const ROWS_MAX: usize = 60;
+const ROWS_MAX: usize = 24;
 /// The percentiles that a strip of times goes from and to.
 const SPREAD: [&str; 2] = ["-p50", "-p99"];
 
