@@ -271,10 +271,10 @@ fn whole_line(command: &str, definition: &Command, typed: &[String]) -> Option<V
 fn counterpart(option: &str, command: &str, definition: &Command) -> Option<String> {
     let Habit { of, ours, .. } = habit("option", option)?;
     let answer = match ours.strip_prefix("none: ") {
-        Some(why) => format!("leave it out: {why}"),
-        None => format!("here: {ours}{}", where_it_is(ours, command, definition)),
+        Some(why) => format!("Leave it out, {why}"),
+        None => format!("Here: {ours}{}", where_it_is(ours, command, definition)),
     };
-    Some(format!("{option} is an option of {of}: {answer}"))
+    Some(format!("{option} is an option of {of}. {answer}"))
 }
 
 /// A word that stands for one of our commands, with what to type.
@@ -355,11 +355,14 @@ mod tests {
     fn options_without_a_like_say_so() {
         check(
             &["seekstone", "trial", ".", "--offset=1g"],
-            "leave it out: ",
+            "Leave it out, the target",
         );
         check(&["seekstone", "trial", ".", "--loops", "3"], "--duration");
         check(&["seekstone", "trial", ".", "--bssplit=4k/50"], "--block");
-        check(&["seekstone", "trial", ".", "--name=a"], "leave it out: ");
+        check(
+            &["seekstone", "trial", ".", "--name=a"],
+            "Leave it out, all",
+        );
         check(
             &["seekstone", "run", "--filename=/dev/x"],
             "Here:\n       seekstone run /dev/x",

@@ -269,7 +269,7 @@ pub fn require_there(first: &TargetName, others: &[TargetName]) -> Result<(), Us
     match all.find(|it| it.path().is_some_and(|path| !path.exists())) {
         None => Ok(()),
         Some(method) if VERIFY_METHODS.contains(&method.as_str()) => Err(UsageError(format!(
-            "--verify takes no method: each sector carries a CRC-32C. Leave {method} out"
+            "--verify takes no method: each sector has a CRC-32C. Leave {method} out"
         ))),
         Some(missing) => Err(UsageError(
             InspectError::Missing(missing.into()).to_string(),

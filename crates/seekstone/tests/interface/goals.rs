@@ -46,7 +46,7 @@ fn what_cannot_be_met_any_more_is_missed() {
     let saturated = "The storage cannot sustain the offered load";
     check("2000/s", "mean <= 1ms", saturated);
     check("2000/s", "iops >= 1900/s", saturated);
-    check("500/s", "p99.9 <= 5ms", "even p9");
+    check("500/s", "p99.9 <= 5ms", "Even p9");
 }
 
 #[test]
