@@ -119,8 +119,8 @@ impl FlashSpec {
 #[derive(Debug)]
 pub struct Flash {
     spec: FlashSpec,
-    /// Dies share what they hold until one is written to: 32 MiB for 32 GiB, which takes a tenth of a
-    /// second to fill.
+    /// Dies share what they hold until one is written to: 32 MiB for 32 GiB, which takes a tenth of
+    /// a second to fill.
     logs: Vec<Arc<DieMapping>>,
     dies: Vec<Server>,
     /// What each die cleans, as long as it does.
@@ -231,8 +231,9 @@ impl Flash {
                 log.write(page);
             }
         }
+        let log = Arc::new(log);
         Self {
-            logs: vec![Arc::new(log); dies],
+            logs: vec![log; dies],
             dies: vec![Server::default(); dies],
             cleanings: vec![None; dies],
             channels: vec![Server::default(); spec.channels as usize],
