@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 
-use crate::source::root;
+use crate::source::{cargo, root};
 
 /// Crates of the first build, ours included, at most.
 const CRATES_MAX: usize = 199;
@@ -40,7 +40,7 @@ pub fn bench_build() -> Result<()> {
         plan.chain.len(),
         plan.chain.join(" ")
     );
-    cargo(&["fetch", "--locked"])?;
+    carried_out(&["fetch", "--locked"])?;
     let folder = root().join("target/bench-build");
     if folder.exists() {
         fs::remove_dir_all(&folder).context("the last build cannot be removed")?;
@@ -69,15 +69,15 @@ pub fn bench_build() -> Result<()> {
 /// Cargo with nothing on the screen, and the time it took.
 fn timed(what: &str, arguments: &[&str]) -> Result<()> {
     let (begun, cpu) = (Instant::now(), children_seconds());
-    cargo(arguments)?;
+    carried_out(arguments)?;
     let (wall, cpu) = (begun.elapsed().as_secs_f64(), children_seconds() - cpu);
     println!("{what:31} {wall:.1} s, {cpu:.1} s of CPU");
     Ok(())
 }
 
-fn cargo(arguments: &[&str]) -> Result<()> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let cargo = cargo.args(arguments).current_dir(root());
+fn carried_out(arguments: &[&str]) -> Result<()> {
+    let mut cargo = cargo();
+    let cargo = cargo.args(arguments);
     let status = cargo.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     ensure!(status.success(), "cargo {} failed", arguments.join(" "));
     Ok(())
@@ -143,7 +143,7 @@ pub fn check_first_build(faults: &mut Vec<String>) -> Result<()> {
 
 /// The packages that `cargo build --release` compiles on this machine, and their longest chain.
 fn first_build() -> Result<BuildPlan> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = cargo();
     cargo.args(["metadata", "--format-version", "1", "--locked", "--offline"]);
     cargo.args(["--filter-platform", &host()?]);
     let output = cargo
@@ -160,10 +160,10 @@ fn first_build() -> Result<BuildPlan> {
 /// What Cargo compiles for the program alone, each as `name version`. Its metadata are of the whole
 /// workspace, whose tests ask for more of some crates.
 fn compiled() -> Result<BTreeSet<String>> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = cargo();
     cargo.args(["tree", "--locked", "--offline", "-p", "seekstone"]);
     cargo.args(["-e", "normal,build", "--prefix", "none"]);
-    let output = cargo.current_dir(root()).output()?;
+    let output = cargo.output()?;
     ensure!(output.status.success(), "cargo tree failed");
     let text = String::from_utf8(output.stdout)?;
     let packages = text.lines().filter_map(|line| {

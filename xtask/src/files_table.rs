@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::source::root;
+use crate::source::{cargo, root};
 
 const BEGIN: &str = "<!-- files-table begins: cargo xtask files-table -->\n";
 const END: &str = "<!-- files-table ends -->";
@@ -82,10 +82,8 @@ pub fn files_table(options: &[&str]) -> Result<()> {
 }
 
 fn build() -> Result<PathBuf> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let status = Command::new(cargo)
+    let status = cargo()
         .args(["build", "--release", "--locked", "--package", "seekstone"])
-        .current_dir(root())
         .status()?;
     if !status.success() {
         bail!("the program cannot be built");

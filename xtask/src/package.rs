@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::source::root;
+use crate::source::{cargo, root};
 
 /// Where shells look for completions of packages.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -88,8 +88,7 @@ fn asked(options: &[&str]) -> Result<PackageOptions> {
 }
 
 fn built(target: Option<&str>) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = cargo();
     command.args(["build", "--profile", "dist", "--locked", "-p", "seekstone"]);
     command.args(["--features", "all"]);
     let mut path = root().join("target");
@@ -97,7 +96,7 @@ fn built(target: Option<&str>) -> Result<PathBuf> {
         command.args(["--target", target]);
         path.push(target);
     }
-    let status = command.current_dir(root()).status()?;
+    let status = command.status()?;
     ensure!(status.success(), "the program cannot be built");
     Ok(path.join("dist/seekstone"))
 }

@@ -1,6 +1,7 @@
 //! Reading our own sources.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
@@ -30,6 +31,24 @@ impl Source {
             .map(|(index, line)| (index + 1, line))
             .take_while(|(_, line)| line.trim() != "#[cfg(test)]")
     }
+}
+
+/// Cargo as from the command line: without what it tells of this program, which a build script that
+/// watches it takes for a change.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root());
+    let told = |name: &str| {
+        ["CARGO_PKG_", "CARGO_MANIFEST_"]
+            .iter()
+            .any(|it| name.starts_with(it))
+    };
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(told) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// The root of the workspace.

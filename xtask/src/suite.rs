@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use crate::source::{root, sources};
+use crate::source::{cargo, sources};
 
 /// Features of the program that tests need, beyond those of every build.
 const FEATURES: [&str; 2] = ["--features", "seekstone/all"];
@@ -124,12 +124,6 @@ pub fn suite_in(folder: &str) -> Result<()> {
 }
 
 /// Cargo, as it runs this program.
-fn cargo() -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root());
-    cargo
-}
-
 /// Build all tests, as the suite runs them.
 pub fn built() -> Result<Vec<TestProgram>> {
     let mut cargo = cargo();

@@ -2,11 +2,10 @@
 //! docs/evidence/device-tables.md.
 
 use std::fs;
-use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::source::root;
+use crate::source::{cargo, root};
 
 const DOCUMENT: &str = "docs/evidence/device-tables.md";
 const BEGIN: &str = "<!-- tables: begin -->\n```text\n";
@@ -14,11 +13,10 @@ const END: &str = "```\n<!-- tables: end -->\n";
 
 /// Run the command, and put its words into the document.
 pub fn tables() -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = cargo();
     command.args(["run", "--quiet", "--release", "--locked", "-p", "seekstone"]);
     command.args(["--", "devices", "validate"]);
-    let output = command.current_dir(root()).output()?;
+    let output = command.output()?;
     // A row that misses its bar ends the command with 1, and stands in the document all the same.
     if output.stdout.is_empty() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());

@@ -73,10 +73,17 @@ fn popular_records_are_hit_more_often() {
 
 #[test]
 fn popularity_is_a_law_with_its_parameter() {
-    for typed in ["zipf", "zipf:0", "zipf:-1", "zipf:x", "zipf:11", "pareto"] {
+    for typed in [
+        "zipf",
+        "zipf:1e-9",
+        "zipf:-1",
+        "zipf:x",
+        "zipf:11",
+        "pareto",
+    ] {
         let why = refused("cache", &format!("popularity = {typed:?}"));
         assert!(
-            why.contains("it is \"uniform\", or \"zipf:THETA\""),
+            why.contains("use \"uniform\", or \"zipf:THETA\" with THETA from 0.001 to 10"),
             "{why}"
         );
     }

@@ -208,10 +208,10 @@ fn a_limit_is_kept_exceeded_or_undecided() {
             let (_, line) = text
                 .split_once(&format!("{word} {limit}: "))
                 .expect("a line");
-            let (said, _) = line.split_once(" one-sided").expect("its end");
+            let (said, _) = line.split_once(" One-sided").expect("its end");
             assert!(said.contains(change), "{said}");
             assert!(
-                said.ends_with(&format!("for {SLOWER} against {BASE};")),
+                said.ends_with(&format!("for {SLOWER} against {BASE}.")),
                 "{said}"
             );
         }

@@ -10,6 +10,7 @@ use std::process::Command;
 use crate::support::storage::{FileSystem, Loop, Mirror, fill, succeed};
 use crate::support::{
     Belongings, PROGRAM, Running, SHORT_UNSAVED, Scratch, finish, is_installed, skipped,
+    with_enough_time,
 };
 
 /// A short check-up of `target`, not saved.
@@ -372,10 +373,19 @@ fn small_files_leave_the_reserve_alone() {
     // Above it there is room for both test files, and for some 2,000 small ones.
     let reserve = made.available() - (34 << 20);
     let reserved = reserve.to_string();
-    let mut args = vec!["run", "--budget", "4s", "--size", "16MiB", "--no-save"];
-    args.extend(["--reserve", &reserved, made.path()]);
-    let mut running = Running::start(scratch.seekstone(&args));
-    running.wait_for("4 KiB files: open and read");
+    let args = [
+        "run",
+        "--size",
+        "16MiB",
+        "--no-save",
+        "--reserve",
+        &reserved,
+    ];
+    let running = with_enough_time(|budget| {
+        let place = ["--budget", budget, made.path()];
+        let running = Running::start(scratch.seekstone([&args[..], &place].concat()));
+        running.in_time_for("4 KiB files: open and read")
+    });
     let available = made.available();
     running.end().check(&args, 0, "4 KiB files: create");
     assert!(

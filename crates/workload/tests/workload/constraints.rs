@@ -203,7 +203,7 @@ fn patterns_have_bounds() {
         Pattern::Sequential { step: u64::MAX },
         Pattern::Hyperbolic { alpha: tiny },
         Pattern::Hyperbolic { alpha: large },
-        Pattern::Zipf { theta: tiny },
+        Pattern::Zipf { theta: 0.001 },
         Pattern::ExponentialSteps { mean: 1.0 },
         Pattern::ExponentialSteps { mean: large },
     ] {
@@ -223,6 +223,10 @@ fn patterns_have_bounds() {
             Pattern::Hyperbolic { alpha: value },
             &format!("alpha {end}"),
         );
+    }
+    // Below fio's least, the law is uniform.
+    for value in [1e-9, 0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let end = format!("is {value}, and must be 0.001 or more and finite");
         refuse(Pattern::Zipf { theta: value }, &format!("theta {end}"));
     }
     for value in [0.999, f64::NAN, f64::INFINITY] {
