@@ -216,8 +216,8 @@ fn writing_the_test_file_is_part_of_the_budget_of_a_slow_device() {
         // Its time may be up first where it lets the throttle's share of a moment pass.
         let is_short = ended.code == Some(1) && ended.error().contains("Use a longer --budget");
         if is_short {
-            assert!(seconds(&ended) <= most(case.1.into()), "{ended:?}");
-            return pressure.assert(test, false, ended.error());
+            let took = format!("took {} s: {}", seconds(&ended), ended.error());
+            return pressure.assert(test, false, &took);
         }
         let seconds = elapsed(&ended, *case);
         let is_kept = seconds.is_some_and(|it| it <= most(case.1.into()));
