@@ -33,18 +33,18 @@ impl Source {
     }
 }
 
-/// Cargo as from the command line: without what it tells of this program, which a build script that
-/// watches it takes for a change.
+/// Cargo as from the command line. The variables with which it started this program are removed: a
+/// build script that watches them would run again.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root());
-    let told = |name: &str| {
+    let is_own = |name: &str| {
         ["CARGO_PKG_", "CARGO_MANIFEST_"]
             .iter()
             .any(|it| name.starts_with(it))
     };
     for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(told) {
+        if name.to_str().is_some_and(is_own) {
             cargo.env_remove(name);
         }
     }

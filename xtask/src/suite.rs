@@ -123,7 +123,6 @@ pub fn suite_in(folder: &str) -> Result<()> {
     Ok(())
 }
 
-/// Cargo, as it runs this program.
 /// Build all tests, as the suite runs them.
 pub fn built() -> Result<Vec<TestProgram>> {
     let mut cargo = cargo();

@@ -201,16 +201,23 @@ impl Target {
         }
     }
 
+    /// The open file; `None` where it is opened on demand.
+    #[must_use]
+    pub const fn held(&self) -> Option<&File> {
+        match &self.file {
+            TargetFile::Held(file) => Some(file),
+            TargetFile::OnDemand(_) => None,
+        }
+    }
+
     /// The open file.
     ///
     /// # Panics
     /// When it is opened on demand: [`Target::descriptor`] opens that.
     #[must_use]
     pub fn file(&self) -> &File {
-        match &self.file {
-            TargetFile::Held(file) => file,
-            TargetFile::OnDemand(_) => panic!("{} is opened on demand", self.path.display()),
-        }
+        let held = self.held();
+        held.unwrap_or_else(|| panic!("{} is opened on demand", self.path.display()))
     }
 
     /// The open file, opened now where it is opened on demand.

@@ -232,7 +232,7 @@ impl Syncs {
     }
 }
 
-/// In which order the page cache is told that files are read.
+/// The access pattern that fio announces to the kernel with `posix_fadvise`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileHint {
     /// That of the job's requests.
@@ -444,7 +444,7 @@ pub struct Job {
     pub begins_group: bool,
     /// Whether cached pages of its files are dropped before.
     pub drops_cache: bool,
-    /// What `fadvise_hint` says.
+    /// Its `fadvise_hint`.
     pub hint: FileHint,
     /// Whether its files are read before, so that the page cache holds them.
     pub is_read_before: bool,

@@ -61,7 +61,7 @@ pub fn drop_cached(file: &File) -> io::Result<f64> {
     resident_share(file, 0, len)
 }
 
-/// Tell the page cache that the file is read at random, so that nothing is read ahead.
+/// Announce random reads of the file to the kernel: no readahead. Source: posix_fadvise(2).
 ///
 /// # Errors
 /// When the system refuses.
@@ -69,7 +69,7 @@ pub fn expect_random_reads(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, Advice::Random)?)
 }
 
-/// Tell the page cache that the file is read in order.
+/// Announce sequential reads of the file to the kernel: more readahead. Source: posix_fadvise(2).
 ///
 /// # Errors
 /// When the system refuses.

@@ -32,7 +32,7 @@ pub struct JobSpec {
     /// Its files; `block` of each is what offsets are multiples of.
     pub files: Vec<Region>,
     pub order: NextFile,
-    /// What the page cache is told of its files.
+    /// The access pattern to announce to the kernel for its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<ReadOrderHint>,
     /// Requests to a file before the next one is chosen; one where it is `None`.

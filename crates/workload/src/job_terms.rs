@@ -54,13 +54,13 @@ pub enum JobPattern {
     },
 }
 
-/// In which order the page cache is told that a file is read.
+/// An access pattern as `posix_fadvise` announces it to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadOrderHint {
-    /// Nothing is read ahead.
+    /// No readahead.
     Random,
-    /// More is read ahead than without a hint.
+    /// More readahead than without a hint.
     Sequential,
 }
 

@@ -37,7 +37,7 @@ pub(super) fn writes_out_of(job: &Job) -> Option<WriteOut> {
     })
 }
 
-/// What the page cache is told of the files of a job.
+/// The access pattern to announce to the kernel for the files of a job.
 pub(super) const fn hint_of(job: &Job) -> Option<ReadOrderHint> {
     match (job.hint, job.pattern.is_random) {
         (FileHint::None, _) => None,

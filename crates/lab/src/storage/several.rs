@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DirectoryOwner, OpenFilePool, SmallFiles, Target, TargetDescriptor,
-    TargetError, TargetOptions, TargetTable, WorkDirectory, check_room, is_kept,
+    AccessMode, Caching, DirectoryOwner, OpenFilePool, SmallFiles, Target, TargetError,
+    TargetOptions, TargetTable, WorkDirectory, check_room, is_kept,
 };
 use procedure::{Preparation, Trial};
 use results::Access;
@@ -279,15 +279,13 @@ impl StorageLaboratory {
     }
 }
 
-/// Tell the page cache in which order a file is read that stays open.
+/// Announce to the kernel how a file that stays open is read. One that is opened on demand would
+/// lose the hint when it is closed.
 fn hint_order(target: &Target, hint: Option<ReadOrderHint>) -> std::io::Result<()> {
-    let TargetDescriptor::Held(file) = target.descriptor()? else {
-        return Ok(());
-    };
-    match hint {
+    match target.held().zip(hint) {
         None => Ok(()),
-        Some(ReadOrderHint::Random) => expect_random_reads(file),
-        Some(ReadOrderHint::Sequential) => expect_sequential_reads(file),
+        Some((file, ReadOrderHint::Random)) => expect_random_reads(file),
+        Some((file, ReadOrderHint::Sequential)) => expect_sequential_reads(file),
     }
 }
 

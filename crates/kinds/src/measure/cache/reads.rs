@@ -6,9 +6,8 @@ use std::time::Instant;
 
 use drivers::{AccessMode, Caching, Target, WorkDirectory};
 use engine::{Clock as _, Driver as _};
-use rustix::fs::Advice;
 use sim::{SimDriver, SimSpec};
-use sys::resident_share;
+use sys::{expect_random_reads, resident_share};
 use units::{Bytes, Duration};
 use workload::{ClientId, Op, Request, TargetId};
 
@@ -101,8 +100,7 @@ impl FileReads {
             )));
         }
         // What nobody asked for must not come into memory.
-        rustix::fs::fadvise(file, 0, None, Advice::Random)
-            .map_err(|error| MeasureError::io("advise", path)(error.into()))?;
+        expect_random_reads(file).map_err(MeasureError::io("advise", path))?;
         Ok(Self {
             target,
             made,
