@@ -15,6 +15,7 @@ mod ssd;
 mod study;
 mod study_files;
 mod study_stopped;
+mod study_trust;
 mod transfer;
 mod trials;
 mod warm_up;

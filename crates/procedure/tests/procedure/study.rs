@@ -40,12 +40,16 @@ pub fn replicates(
 
 /// What a study of that shape concludes.
 pub fn concluded(shape: &StudyShape, found: StudyFindings) -> Vec<String> {
+    study_of(shape, found).conclusions()
+}
+
+pub fn study_of(shape: &StudyShape, found: StudyFindings) -> Study {
     let factors = shape.factors.iter().zip(&shape.levels);
     let factors = factors.map(|(name, levels)| StudyFactor {
         name: name.clone(),
         levels: levels.clone(),
     });
-    let study = Study {
+    Study {
         title: String::new(),
         environment: Vec::new(),
         measurement: String::new(),
@@ -58,15 +62,14 @@ pub fn concluded(shape: &StudyShape, found: StudyFindings) -> Vec<String> {
         cells: found.cells,
         comparisons: found.comparisons,
         limits: Vec::new(),
-    };
-    study.conclusions()
+    }
 }
 
 fn lines(lines: &[&str]) -> String {
     lines.join("\n")
 }
 
-fn shape() -> StudyShape {
+pub fn shape() -> StudyShape {
     StudyShape::of(&read(STUDY).expect("a study"))
 }
 

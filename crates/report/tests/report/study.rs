@@ -26,7 +26,7 @@ fn readings_that_do_not_fit_stand_in_tables_below_each_other() {
     };
     let text = check_up(&run(), &style);
     let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for told in ["10.1 ms and 202 ms (38 % of them)", "+12 % in later rounds"] {
+    for told in ["10.1 ms and 202 ms (38 % of repeats)", "+12 % from earlier"] {
         assert!(unwrapped.contains(told), "{told}: {text}");
     }
     for line in text.lines() {

@@ -24,6 +24,14 @@ use crate::warning_code::WarningCode;
 const COMPARE: &str = "compare";
 /// So many figures are named that have no one mean, or replicates far from the others.
 const NAMED_MAX: usize = 4;
+/// What makes a repeat wrong, however many there are. What lowers the trust in a single one for want
+/// of time is judged over all of them.
+const OF_EACH_REPEAT: [WarningCode; 4] = [
+    WarningCode::BackgroundIo,
+    WarningCode::KeptBack,
+    WarningCode::LateGenerator,
+    WarningCode::NotFinished,
+];
 /// What intervals of the results are.
 const LEGEND: &str = "Means over the repeats with 95 % intervals of Student's t, wider where \
                       repeats seem correlated, each on its own. Conclusions allow for the \
@@ -51,6 +59,9 @@ impl Study {
         run.warnings.extend(self.too_wide(is_of_targets));
         if is_of_targets {
             run.warnings.extend(self.undecided());
+        } else {
+            let headlines = self.without_one_mean(|place| place == 0);
+            run.warnings.extend(headlines.take(NAMED_MAX));
         }
         run.findings.extend(self.conclusions());
         if !is_of_targets {
@@ -71,7 +82,10 @@ impl Study {
             factors: factors.collect(),
             ..Table::new("", &[], rows.collect())
         };
-        let doubts: Vec<String> = self.without_one_mean().chain(self.outliers()).collect();
+        // The first figure of a row has a warning instead.
+        let moving = self.without_one_mean(|place| is_of_targets || place > 0);
+        let moving = moving.map(|it| it.cause).take(NAMED_MAX);
+        let doubts: Vec<String> = moving.chain(self.outliers()).collect();
         let doubts = (!doubts.is_empty()).then(|| doubts.join(" "));
         let notes = doubts.into_iter().chain([self.legend().to_owned()]);
         if is_of_targets {
@@ -111,8 +125,8 @@ impl Study {
         }
     }
 
-    /// A combination. Figures that are hardly known are marked, and a row whose first one is cannot
-    /// be relied on.
+    /// A combination. Figures that are hardly known are marked, and a row whose first one is, or has
+    /// no one mean, or was mostly measured wrongly, cannot be relied on.
     fn row(&self, cell: &StudyCell, is_of_targets: bool) -> Row {
         let is_wide = |it: &StudyFigure| !is_of_targets && is_wide(it);
         let figures = cell.figures.iter().enumerate();
@@ -123,20 +137,22 @@ impl Study {
         let headline = cell.figures.first();
         // Without a single figure every repeat failed, or was void.
         let is_known = cell.figures.iter().any(|it| it.value.value.is_finite());
-        let trust = match headline {
-            _ if !is_known => Trust::Invalid,
-            Some(first) if is_wide(first) => Trust::Unstable,
-            _ => Trust::Reliable,
+        let mut warnings: Vec<WarningCode> = Vec::new();
+        if let Some(first) = headline.filter(|_| !is_of_targets) {
+            warnings.extend(first.two_kinds.map(|_| WarningCode::TwoModes));
+            warnings.extend(first.drift.map(|_| WarningCode::Drift));
+            warnings.extend(is_wide(first).then_some(WarningCode::StudyNotPrecise));
+        }
+        let trust = match is_known {
+            false => Trust::Invalid,
+            true if !warnings.is_empty() || self.is_mostly_wrong(cell) => Trust::Unstable,
+            true => Trust::Reliable,
         };
         let headline = headline.map_or("", |it| it.reading.as_str());
-        let mut warnings: Vec<WarningCode> = Vec::new();
         for warning in self.of_cell(cell).flat_map(|it| &it.warnings) {
             if !warnings.contains(&warning.code) {
                 warnings.push(warning.code.clone());
             }
-        }
-        if trust == Trust::Unstable {
-            warnings.push(WarningCode::StudyNotPrecise);
         }
         let row = Row {
             warnings,
@@ -147,6 +163,18 @@ impl Study {
             false => row.quoted_with_interval(),
         };
         row.with_replicates(self.of_cell(cell).map(replicate).collect())
+    }
+
+    /// Whether more than half of the repeats that count were measured wrongly.
+    fn is_mostly_wrong(&self, cell: &StudyCell) -> bool {
+        let counted = self.of_cell(cell).filter(|it| !it.readings.is_empty());
+        let counted: Vec<&StudyReplicate> = counted.collect();
+        let is_wrong = |it: &&&StudyReplicate| {
+            let mut warnings = it.warnings.iter();
+            warnings.any(|it| it.lowers_trust() && OF_EACH_REPEAT.contains(&it.code))
+        };
+        let wrong = counted.iter().filter(is_wrong).count();
+        2 * wrong > counted.len()
     }
 
     /// Combinations whose first figure is hardly known.
@@ -198,12 +226,13 @@ impl Study {
         (!later.is_empty()).then(|| format!("Resumed at {}.", later.join(", ")))
     }
 
-    /// Every figure, and what it is called in a sentence: `hits (block 8KiB, mount default)`.
-    fn named_figures(&self) -> impl Iterator<Item = (String, &StudyFigure)> {
+    /// Every figure with its place in its row, and what it is called in a sentence:
+    /// `hits (block 8KiB, mount default)`.
+    fn named_figures(&self) -> impl Iterator<Item = (usize, String, &StudyFigure)> {
         self.cells.iter().flat_map(|cell| {
             let of = self.combination(cell);
-            let figures = cell.figures.iter();
-            figures.map(move |it| (format!("{}{of}", it.reading), it))
+            let figures = cell.figures.iter().enumerate();
+            figures.map(move |(place, it)| (place, format!("{}{of}", it.reading), it))
         })
     }
 
@@ -217,32 +246,39 @@ impl Study {
         }
     }
 
-    /// Figures whose replicates are of two kinds, or move from round to round.
-    fn without_one_mean(&self) -> impl Iterator<Item = String> {
-        let found = self.named_figures().flat_map(|(of, figure)| {
+    /// Figures at these places of their rows whose repeats are of two kinds, or move from round to
+    /// round.
+    fn without_one_mean(&self, is_at: impl Fn(usize) -> bool) -> impl Iterator<Item = Warning> {
+        let figures = self
+            .named_figures()
+            .filter(move |(place, ..)| is_at(*place));
+        figures.flat_map(|(_, of, figure)| {
             let shown = |value: f64| figure.unit.format(value);
             let kinds = figure.two_kinds.map(|it| {
-                format!(
-                    "{of}: two kinds of repeat, {} and {} ({:.0} % of them). The mean is the \
-                     value of neither.",
+                let text = format!(
+                    "{of} has two kinds of repeat, {} and {} ({:.0} % of repeats). The mean \
+                     describes neither.",
                     shown(it.low),
                     shown(it.high),
                     100.0 * it.high_share
-                )
+                );
+                Warning::warn(WarningCode::TwoModes, text)
+                    .advise("Find out what differs, and measure each case separately.")
             });
             let drift = figure.drift.map(|it| {
                 let change = 100.0 * it;
-                format!("{of}: {change:+.0} % in later rounds than in earlier ones.")
+                let text = format!("{of} changed by {change:+.0} % from earlier to later rounds.");
+                Warning::warn(WarningCode::Drift, text)
+                    .advise("Rerun when the storage has settled, with more rounds (--repeat).")
             });
             kinds.into_iter().chain(drift)
-        });
-        found.take(NAMED_MAX)
+        })
     }
 
     /// Replicates that lie far from the others, by name.
     fn outliers(&self) -> Option<String> {
-        let found = self.named_figures().filter(|it| !it.1.outliers.is_empty());
-        let found = found.map(|(of, figure)| {
+        let found = self.named_figures().filter(|it| !it.2.outliers.is_empty());
+        let found = found.map(|(_, of, figure)| {
             let values = figure.outliers.iter();
             let values =
                 values.map(|it| format!("{} in round {}", figure.unit.format(it.value), it.round));
