@@ -3,21 +3,16 @@
 //! A line stands for an operation that succeeded, at the instant when it was due: what arrives, and
 //! not what the storage made of it.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use engine::Follower;
-use trace::{IologWriter, TraceOp as Recorded, TraceRecord};
+use trace::{InOrder, IologEntry, IologWriter, TraceOp as Recorded, TraceRecord};
 use units::Instant;
 use workload::{Completion, Op};
 
 use crate::feed::{CompletionFeed, WhenFull};
-
-/// Operations that wait for earlier ones, which may be done after them.
-const REORDERED_MAX: usize = 1 << 16;
 
 /// A log under way.
 pub struct TrialLog<W> {
@@ -86,39 +81,6 @@ pub(crate) const fn entry_of(op: &Op) -> Option<IologEntry> {
     })
 }
 
-/// What a line says.
-pub(crate) type IologEntry = (Recorded, u64, u64);
-
-/// Records in the order of their instants, whatever the order in which they came.
-#[derive(Debug, Default)]
-pub(crate) struct InOrder {
-    /// By the instant, then as they came: number and entry.
-    waiting: BinaryHeap<Reverse<(u64, u64, u32, IologEntry)>>,
-    number: u64,
-}
-
-impl InOrder {
-    /// Take one of a file; the first of all once so many wait that no earlier one will come.
-    pub(crate) fn add(&mut self, at_ns: u64, file: u32, entry: IologEntry) -> Option<TraceRecord> {
-        self.waiting
-            .push(Reverse((at_ns, self.number, file, entry)));
-        self.number += 1;
-        (self.waiting.len() > REORDERED_MAX).then(|| self.next())?
-    }
-
-    /// The first of those that wait.
-    pub(crate) fn next(&mut self) -> Option<TraceRecord> {
-        let Reverse((at, _, file, (op, offset, length))) = self.waiting.pop()?;
-        Some(TraceRecord {
-            at,
-            op,
-            offset,
-            length,
-            file,
-        })
-    }
-}
-
 impl<W: Write> IologOutput<W> {
     fn add(&mut self, start: Instant, done: &[Completion]) {
         for completion in done {
@@ -140,7 +102,7 @@ impl<W: Write> IologOutput<W> {
     }
 
     fn finish(mut self) -> io::Result<W> {
-        while let Some(next) = self.order.next() {
+        while let Some(next) = self.order.first() {
             self.write(&next);
         }
         match self.failed {

@@ -14,6 +14,7 @@ mod error;
 mod fit;
 mod format;
 mod heat;
+mod in_order;
 mod iolog;
 mod lines;
 mod matching;
@@ -33,6 +34,7 @@ pub use error::{TraceError, TraceFault, TracePosition};
 pub use fit::{FittedJob, fit};
 pub use format::{Format, Recognised, open, recognise};
 pub use heat::Heat;
+pub use in_order::{InOrder, IologEntry};
 pub use matching::{RecordedIo, RequestMatcher};
 pub use profile::{
     LoadProfile, OpProfile, PeriodProfile, ProcessProfile, TraceDepth, WriteChains, profile,

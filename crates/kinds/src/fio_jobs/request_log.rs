@@ -1,10 +1,10 @@
 //! fio's I/O log of one copy of a job (`write_iolog`): what it asked of which file, and when.
 
-use trace::IologWriter;
+use trace::{InOrder, IologWriter};
 use units::Instant;
 use workload::{Completion, JobSpec, Op, TargetId};
 
-use crate::iolog::{InOrder, entry_of};
+use crate::iolog::entry_of;
 
 /// A log under way, whose lines are taken as they come about.
 pub(super) struct RequestLog {
@@ -56,7 +56,7 @@ impl RequestLog {
 
     /// The lines that are left.
     pub(super) fn finish(mut self) -> String {
-        while let Some(next) = self.order.next() {
+        while let Some(next) = self.order.first() {
             let _ = self.writer.write(&next);
         }
         let lines = self.writer.finish().unwrap_or_default();
