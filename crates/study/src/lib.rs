@@ -48,7 +48,7 @@ pub use session::mentions_scratch;
 /// Whether a study goes on where an earlier one was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// It begins; an interrupted one is an error.
+    /// It begins; one that was killed, or stopped after ten minutes of repeats, is an error.
     New,
     /// It goes on where it was interrupted.
     Resume,

@@ -28,6 +28,8 @@ use lab::run_journal::RunHead;
 
 /// Fewer rounds bear no conclusion.
 const ROUNDS_LEAST: u32 = PAIRS_MIN as u32;
+/// What was stopped after so much was measured is not measured anew unasked.
+const KEPT_FROM: Duration = Duration::from_secs(600);
 
 /// A study under way.
 pub(super) struct StudySession<'a> {
@@ -150,14 +152,17 @@ impl<'a> StudySession<'a> {
             journal.restart()?;
             return Ok(journal.head(&JournalHead { seed, ..head }, asked)?);
         }
+        // What a program that ended by itself measured is in the archive.
+        let measured_ns: u64 = recorded.replicates.iter().map(|it| it.elapsed_ns).sum();
+        let is_dear = recorded.is_killed || measured_ns >= KEPT_FROM.as_nanos();
         let known = recorded.head.filter(|_| count > 0);
         let fits = known
             .as_ref()
             .is_some_and(|known| known.meaning == head.meaning);
         match (self.request.beginning, known) {
-            (Beginning::New, Some(_)) => Err(StudyRunError::Usage(format!(
-                "this study was interrupted after {}: go on with --resume, or discard its \
-                 results with --restart",
+            (Beginning::New, Some(_)) if is_dear => Err(StudyRunError::Usage(format!(
+                "{} of an earlier run are kept: continue with --resume, or start over with \
+                 --restart",
                 format_counted(count as u64, "repeat")
             ))),
             (Beginning::Resume | Beginning::Keep, Some(known)) if fits => {

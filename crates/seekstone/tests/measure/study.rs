@@ -441,7 +441,6 @@ fn a_signal_keeps_what_was_measured_and_the_study_goes_on() {
     assert_eq!(log(&scratch).last().map(String::as_str), Some("ended"));
     assert_eq!(journals(&scratch), 1);
     scratch.assert_clean(&scratch.target());
-    run(&scratch, &study, &[], 2, "go on with --resume");
     let ended = run(&scratch, &study, &["--resume", "--json", "-"], 0, "");
     check_whole(&ended.json());
     assert_eq!(journals(&scratch), 0);
@@ -486,6 +485,8 @@ fn a_killed_study_goes_on_where_it_was() {
     let ended = start_and_stop(&scratch, &study, Signal::KILL);
     assert_eq!(ended.signal, Some(9));
     assert_ne!(log(&scratch).last().map(String::as_str), Some("ended"));
+    // Nothing else has what it measured.
+    run(&scratch, &study, &[], 2, "of an earlier run are kept");
     let ended = run(
         &scratch,
         &study,
@@ -536,6 +537,9 @@ fn a_restart_begins_anew_and_another_meaning_is_another_study() {
     );
     run(&scratch, &study, &["--restart"], 0, "Saved as run 3");
     assert_eq!(journals(&scratch), 0);
+    // What was stopped within minutes needs no option, since its results are archived.
+    start_and_stop(&scratch, &study, Signal::INT);
+    run(&scratch, &study, &[], 0, "Saved as run 5");
 }
 
 /// Writes that are forced to the storage one by one are faster in large records, on any machine.
