@@ -11,11 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use super::seen::SeenPlace;
 use host::process::quoted;
+use units::Duration;
 
 pub use host::line_file::LineFileError as JournalError;
 
 /// Version of the form.
 const SCHEMA: u32 = 3;
+/// Repeats of this length are not thrown away unasked.
+const DEAR: Duration = Duration::from_secs(600);
 /// What messages call it, and how it begins.
 static KIND: LineFileKind = LineFileKind {
     first_line: b"{\"made\":\"journal of a seekstone study\"}\n",
@@ -125,6 +128,16 @@ pub struct RecordedStudy {
     pub replicates: Vec<StudyReplicate>,
     /// Places that were measured.
     pub places: Vec<SeenPlace>,
+}
+
+impl RecordedStudy {
+    /// Whether it is not measured anew unasked: nothing else has what a killed program measured,
+    /// and ten minutes are many.
+    #[must_use]
+    pub fn is_dear(&self) -> bool {
+        let measured_ns: u64 = self.replicates.iter().map(|it| it.elapsed_ns).sum();
+        self.is_killed || measured_ns >= DEAR.as_nanos()
+    }
 }
 
 /// An open, locked journal.

@@ -28,8 +28,20 @@ use lab::run_journal::RunHead;
 
 /// Fewer rounds bear no conclusion.
 const ROUNDS_LEAST: u32 = PAIRS_MIN as u32;
-/// What was stopped after so much was measured is not measured anew unasked.
-const KEPT_FROM: Duration = Duration::from_secs(600);
+
+/// That so many repeats are of another machine.
+fn of_machines(count: usize, first: &JournalHead, now: &JournalHead) -> Warning {
+    let which = match count {
+        1 => "repeat was".to_owned(),
+        _ => format!("{count} repeats were"),
+    };
+    let text = format!(
+        "The first {which} measured on {}, the others on {}: differences between machines are in \
+         the intervals.",
+        first.machine, now.machine
+    );
+    Warning::warn(WarningCode::StudyMachines, text)
+}
 
 /// A study under way.
 pub(super) struct StudySession<'a> {
@@ -152,33 +164,20 @@ impl<'a> StudySession<'a> {
             journal.restart()?;
             return Ok(journal.head(&JournalHead { seed, ..head }, asked)?);
         }
-        // What a program that ended by itself measured is in the archive.
-        let measured_ns: u64 = recorded.replicates.iter().map(|it| it.elapsed_ns).sum();
-        let is_dear = recorded.is_killed || measured_ns >= KEPT_FROM.as_nanos();
+        let is_dear = recorded.is_dear();
         let known = recorded.head.filter(|_| count > 0);
         let fits = known
             .as_ref()
             .is_some_and(|known| known.meaning == head.meaning);
         match (self.request.beginning, known) {
             (Beginning::New, Some(_)) if is_dear => Err(StudyRunError::Usage(format!(
-                "{} of an earlier run are kept: continue with --resume, or start over with \
-                 --restart",
+                "an earlier run left {}: continue with --resume, or start over with --restart",
                 format_counted(count as u64, "repeat")
             ))),
             (Beginning::Resume | Beginning::Keep, Some(known)) if fits => {
-                if known.machine != head.machine {
-                    let first = match count {
-                        1 => "repeat was".to_owned(),
-                        _ => format!("{count} repeats were"),
-                    };
-                    let text = format!(
-                        "The first {first} measured on {}, the others on {}: differences between \
-                         machines are in the intervals.",
-                        known.machine, head.machine
-                    );
-                    self.warnings
-                        .push(Warning::warn(WarningCode::StudyMachines, text));
-                }
+                let is_elsewhere = known.machine != head.machine;
+                self.warnings
+                    .extend(is_elsewhere.then(|| of_machines(count, &known, &head)));
                 self.seed = known.seed;
                 self.inherited = count;
                 self.replicates = recorded.replicates;

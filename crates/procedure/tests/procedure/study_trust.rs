@@ -34,8 +34,8 @@ fn run_of(rates: &[f64], warnings: &[Warning]) -> Run {
     run
 }
 
-/// Bug: nothing was said of a rate that moved, and the first warning of any repeat was blamed. Rates
-/// of repeats that Seekstone itself was late in were called reliable.
+/// Bug: nothing was said of a rate that moved, and the first warning of any repeat was blamed. A
+/// rate of repeats that Seekstone itself was late in was called reliable.
 #[test]
 fn a_rate_that_moves_or_was_measured_late_is_no_answer_and_says_why() {
     let mut stream = Stream::new(5, 0, Purpose::Order);

@@ -24,8 +24,8 @@ use crate::warning_code::WarningCode;
 const COMPARE: &str = "compare";
 /// So many figures are named that have no one mean, or replicates far from the others.
 const NAMED_MAX: usize = 4;
-/// What makes a repeat wrong, however many there are. What lowers the trust in a single one for want
-/// of time is judged over all of them.
+/// What makes a repeat wrong, however many there are. What one had too little time for is judged
+/// over all of them.
 const OF_EACH_REPEAT: [WarningCode; 4] = [
     WarningCode::BackgroundIo,
     WarningCode::KeptBack,
@@ -125,8 +125,8 @@ impl Study {
         }
     }
 
-    /// A combination. Figures that are hardly known are marked, and a row whose first one is, or has
-    /// no one mean, or was mostly measured wrongly, cannot be relied on.
+    /// A combination. Figures that are hardly known are marked. A row cannot be relied on
+    /// if its first one is, has no one mean, or was mostly measured wrongly.
     fn row(&self, cell: &StudyCell, is_of_targets: bool) -> Row {
         let is_wide = |it: &StudyFigure| !is_of_targets && is_wide(it);
         let figures = cell.figures.iter().enumerate();
@@ -269,7 +269,7 @@ impl Study {
                 let change = 100.0 * it;
                 let text = format!("{of} changed by {change:+.0} % from earlier to later rounds.");
                 Warning::warn(WarningCode::Drift, text)
-                    .advise("Rerun when the storage has settled, with more rounds (--repeat).")
+                    .advise("Rerun with more rounds (--repeat) once latency is stable.")
             });
             kinds.into_iter().chain(drift)
         })

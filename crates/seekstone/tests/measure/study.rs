@@ -486,7 +486,7 @@ fn a_killed_study_goes_on_where_it_was() {
     assert_eq!(ended.signal, Some(9));
     assert_ne!(log(&scratch).last().map(String::as_str), Some("ended"));
     // Nothing else has what it measured.
-    run(&scratch, &study, &[], 2, "of an earlier run are kept");
+    run(&scratch, &study, &[], 2, "an earlier run left");
     let ended = run(
         &scratch,
         &study,
