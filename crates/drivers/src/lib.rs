@@ -72,7 +72,7 @@ pub use payload::{
     BLOCK_BYTES, Checking, MISMATCH, Mismatch, Payload, PayloadMismatch, STAMP_BYTES,
     VerificationLog, stamp,
 };
-pub use purge::{PurgeMethod, ReadBack, purge};
+pub use purge::{PurgeMethod, ReadBack, purge, zero_blocks};
 pub use raw_device::DeviceReader;
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};

@@ -78,18 +78,21 @@ pub fn purge(
         at += len;
     }
     target.file().sync_all().map_err(failed)?;
-    read_back(target).map(Some)
+    zero_blocks(target, target.size(), SAMPLES).map(Some)
 }
 
-/// Read blocks spread over the target, from its first to its last.
-fn read_back(target: &Target) -> Result<ReadBack, TargetError> {
+/// Read so many blocks spread over the first `bytes` of the target.
+///
+/// # Errors
+/// When the system refuses.
+pub fn zero_blocks(target: &Target, bytes: u64, samples: u64) -> Result<ReadBack, TargetError> {
     let failed = |error| TargetError::io("read", target.path(), error);
     let buffered = target.open_again(crate::target::Caching::Buffered)?;
     let file = buffered.file();
     // What the page cache holds would say nothing of the device.
     rustix::fs::fadvise(file, 0, None, Advice::DontNeed).map_err(|error| failed(error.into()))?;
-    let blocks = target.size() / SAMPLE_BYTES as u64;
-    let sampled = SAMPLES.min(blocks);
+    let blocks = bytes / SAMPLE_BYTES as u64;
+    let sampled = samples.min(blocks);
     let mut zero = 0;
     let mut block = [0; SAMPLE_BYTES];
     for number in 0..sampled {

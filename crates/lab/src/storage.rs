@@ -14,6 +14,7 @@ mod remote_cache;
 mod reserve;
 mod several;
 mod test_files;
+mod unwritten;
 mod verified;
 
 use std::ops::Range;
@@ -26,7 +27,7 @@ use drivers::{
     free_space, probe_polling,
 };
 use engine::{Clock as _, Follower, OnError};
-use procedure::{Monitor, Preparation, Trial, TrialError, busy_worker};
+use procedure::{Monitor, Preparation, Trial, TrialError};
 use results::{Access, Measurement, Warning, WarningCode};
 use sys::{MonotonicClock, drop_cached};
 use units::{Duration, Instant};
@@ -38,10 +39,7 @@ use self::foreign::UnwrittenBytes;
 pub(crate) use self::foreign::{Witness, judge};
 use self::misfit::{control_misfit, misfit, user_misfit};
 pub use self::own::driver_name;
-use self::own::{
-    circumstances, doubtful_clock, engine_fallback, generator, huge_pages, kernel_hop,
-    other_driver, priority_ignored, split_operations,
-};
+use self::own::{circumstances, generator, huge_pages, split_operations};
 pub(crate) use self::part::PartialTrial;
 use self::part::{outcome_of, summed};
 use self::place::TargetLocation;
@@ -126,6 +124,8 @@ pub struct StorageLaboratory {
     small_files: Option<u32>,
     /// What the storage did not answer, and was given up.
     hung: Option<Warning>,
+    /// Where the reads of a device ended, bytes; 0 without any.
+    read_until: u64,
 }
 
 impl StorageLaboratory {
@@ -209,6 +209,7 @@ impl StorageLaboratory {
             follower: None,
             small_files: None,
             hung: None,
+            read_until: 0,
         }
     }
 
@@ -426,29 +427,6 @@ impl StorageLaboratory {
                 ),
             ));
         }
-    }
-}
-
-impl StorageLaboratory {
-    /// Warn of what the driver or the clocks added, which are `clocks` nanoseconds apart by then.
-    fn judge_ourselves(
-        &mut self,
-        measurement: &mut Measurement,
-        trial: &Trial,
-        driver: DriverKind,
-        clocks: (u64, Duration),
-    ) {
-        let load = Box::new((trial.spec.clone(), driver));
-        let last = self.last_load.replace(load).map(|last| *last);
-        let found = [
-            engine_fallback(measurement),
-            other_driver(measurement, trial, driver, last),
-            kernel_hop(measurement, trial, driver),
-            priority_ignored(measurement, trial, driver),
-            doubtful_clock(measurement, clocks, self.read_cost_ns),
-            busy_worker(measurement),
-        ];
-        measurement.warnings.extend(found.into_iter().flatten());
     }
 }
 

@@ -268,6 +268,8 @@ warning_codes! {
     StudyOfAModel "study-of-a-model" Run [Warning] "the results are a model's, not a device's";
     InvalidRepeats "invalid-repeats" Row [Warning, Invalid]
         "repeats of a study are invalid (invalid where too few are left to show a difference)";
+    Unwritten "unwritten" Foremost [Warning]
+        "many of the blocks that were read from a device hold only zeroes";
     Verified "verified" Foremost [Info] "`--verify` read everything back, and found no errors";
     WarmUpLeftOut "warm-up-left-out" Run [Info] "what `--warm-up` left out";
     WritesLeftOut "writes-left-out" Run [Info] "an existing target was only read";

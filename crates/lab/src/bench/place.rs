@@ -350,6 +350,7 @@ impl Bench {
         }
         if let Some(real) = self.real() {
             warnings.extend(real.hung().cloned());
+            warnings.extend(real.unwritten());
             let severity = match real.access() {
                 Access::Buffered => Severity::Warning,
                 _ => Severity::Info,

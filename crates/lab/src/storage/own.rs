@@ -8,8 +8,9 @@ use sys::clocks_disagree;
 use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::{ClientSpec, Pattern};
 
-use procedure::{Circumstances, Trial};
+use procedure::{Circumstances, Trial, busy_worker};
 
+use super::StorageLaboratory;
 use super::plan::{has_priorities, is_durable};
 use crate::workers::{WorkerCpuUse, WorkerResults};
 
@@ -23,6 +24,30 @@ const CLOCK_SHARE: f64 = 0.01;
 const CLOCK_FAST_NS: u64 = 100;
 /// The device's bytes may differ from ours by this share before they count as those of others.
 const FOREIGN_SHARE: f64 = 0.02;
+
+impl StorageLaboratory {
+    /// Warn of what the driver or the clocks added, which are `clocks` nanoseconds apart by then.
+    pub(super) fn judge_ourselves(
+        &mut self,
+        measurement: &mut Measurement,
+        trial: &Trial,
+        driver: DriverKind,
+        clocks: (u64, Duration),
+    ) {
+        self.note_read(measurement, trial);
+        let load = Box::new((trial.spec.clone(), driver));
+        let last = self.last_load.replace(load).map(|last| *last);
+        let found = [
+            engine_fallback(measurement),
+            other_driver(measurement, trial, driver, last),
+            kernel_hop(measurement, trial, driver),
+            priority_ignored(measurement, trial, driver),
+            doubtful_clock(measurement, clocks, self.read_cost_ns),
+            busy_worker(measurement),
+        ];
+        measurement.warnings.extend(found.into_iter().flatten());
+    }
+}
 
 /// The word that reports use for a driver.
 #[must_use]
@@ -142,7 +167,7 @@ pub(super) fn split_operations(measurement: &Measurement, trial: &Trial) -> Opti
 
 /// A note when the same load was carried out by another driver before: two points of a curve then
 /// differ by more than the load.
-pub(super) fn other_driver(
+fn other_driver(
     measurement: &Measurement,
     trial: &Trial,
     driver: DriverKind,
@@ -174,7 +199,7 @@ fn engine_because(obstacle: Option<String>, own: &OwnWork) -> Option<String> {
 
 /// A note when the usual engine could not be had, or would have made the load another: rows of
 /// different engines do not compare.
-pub(super) fn engine_fallback(measurement: &Measurement) -> Option<Warning> {
+fn engine_fallback(measurement: &Measurement) -> Option<Warning> {
     let generator = measurement.generator.as_ref()?;
     let because = generator.engine_because.as_deref()?;
     let engine = measurement.engine_in_words();
@@ -193,7 +218,7 @@ pub(super) fn engine_fallback(measurement: &Measurement) -> Option<Warning> {
 }
 
 /// Requests were to be more or less urgent, and the kernel was told of none.
-pub(super) fn priority_ignored(
+fn priority_ignored(
     measurement: &Measurement,
     trial: &Trial,
     driver: DriverKind,
@@ -212,11 +237,7 @@ pub(super) fn priority_ignored(
 }
 
 /// A note when flushes took a way through a thread of the kernel, which costs some microseconds.
-pub(super) fn kernel_hop(
-    measurement: &Measurement,
-    trial: &Trial,
-    driver: DriverKind,
-) -> Option<Warning> {
+fn kernel_hop(measurement: &Measurement, trial: &Trial, driver: DriverKind) -> Option<Warning> {
     (is_durable(&trial.spec) && driver == DriverKind::Uring).then(|| {
         Warning::info(
             WarningCode::FlushByKernelThread,
@@ -231,7 +252,7 @@ pub(super) fn kernel_hop(
 
 /// A void where our clock and the system's came `apart_ns` apart in a trial of that length, or a
 /// doubt where two readings are more than 1 % of the median.
-pub(super) fn doubtful_clock(
+fn doubtful_clock(
     measurement: &Measurement,
     (apart_ns, elapsed): (u64, Duration),
     read_cost_ns: u64,

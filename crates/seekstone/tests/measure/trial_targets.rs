@@ -1,11 +1,12 @@
 //! Several targets, and several workloads, in one trial: each has a row, and the rows add up.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::pressure::Pressure;
-use crate::support::storage::{FileSystem, Mirror};
+use crate::support::storage::{FileSystem, Loop, Mirror};
 use crate::support::{Scratch, finish, skipped};
 use serde_json::Value;
 
@@ -442,4 +443,36 @@ fn two_devices_in_one_trial_each_find_their_own_limit() {
         let rate = number(row, "/throughput/value");
         pressure.assert_rate(test, rate, f64::from(limit), 0.02);
     }
+}
+
+/// A device that was never written answers from nowhere, and its numbers say nothing of its media.
+#[test]
+fn reads_of_a_device_that_was_never_written_are_named() {
+    let test = "reads_of_a_device_that_was_never_written_are_named";
+    let scratch = Scratch::in_memory();
+    let Some(memory) = FileSystem::tmpfs(test, &scratch, 64) else {
+        return;
+    };
+    let Some(device) = Loop::thin(test, &memory, 16) else {
+        return;
+    };
+    let warns = |more: &[&str]| {
+        let args = ["trial", device.path(), "--duration", "100ms", "--size", "8MiB"];
+        let ended = finish(scratch.seekstone([&args[..], more, &OUTPUT].concat()));
+        assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+        let run = json(&scratch);
+        let warnings = run["warnings"].as_array().expect("warnings");
+        let named = warnings.iter().any(|it| it["code"] == "unwritten");
+        assert_eq!(named, ended.stdout.contains("hold only zeroes"), "{ended:?}");
+        named
+    };
+    assert!(warns(&[]));
+    // Who only writes reads nothing.
+    assert!(!warns(&["--writes", "100%", "--overwrite", "--yes"]));
+    // Only the part that is read counts.
+    let opened = fs::File::options().write(true).open(&device.device);
+    let mut opened = opened.expect("the device");
+    opened.write_all(&vec![7; 8 << 20]).expect("room");
+    opened.sync_all().expect("a device that holds data");
+    assert!(!warns(&[]));
 }
