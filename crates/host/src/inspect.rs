@@ -28,6 +28,7 @@ use rustix::io::Errno;
 
 pub use self::buffered_loop::{BytesMoved, Layers, buffered_loops};
 pub use self::cautions::{of_machine as machine_cautions, warnings};
+pub use self::device_cautions::short_seeks;
 pub use self::facts::SystemRoots;
 pub use self::fetch_account::{FetchAccount, Uncounted};
 use self::mounts::Mount;

@@ -3,6 +3,7 @@
 //! where another host leads.
 
 use host::environment;
+use host::inspect::short_seeks;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, HostReach, OpenedBench};
 use lab::laboratory::{Glimpse, Outcome};
@@ -238,6 +239,7 @@ impl<P: MeasurementPlan> MeasurementSession for BenchSession<'_, P> {
     fn warnings(&mut self) -> Vec<Warning> {
         let session = &mut self.session;
         let mut warnings = session.bench.warnings(&session.cautions);
+        warnings.extend(short_seeks(&session.target, session.size.0));
         warnings.append(&mut session.warnings);
         warnings
     }

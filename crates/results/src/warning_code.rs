@@ -297,6 +297,8 @@ warning_codes! {
     DeviceInUse "device-in-use" Target [Info] "what others do on the device";
     IoThrottled "io-throttled" Target [Info] "what others do on the device";
     OtherIo "other-io" Target [Info] "what others do on the device";
+    ShortSeeks "short-seeks" Target [Warning]
+        "so small a part of a hard disk was used that its heads hardly moved";
     SharedDevice "shared-device" Target [Info] "what others do on the device";
     DeviceReadOnly "device-read-only" Target [Info] "only reads can be measured";
     ReadOnly "read-only" Target [Info] "only reads can be measured";

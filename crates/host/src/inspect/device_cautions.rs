@@ -1,11 +1,11 @@
 //! What about the devices beneath a target, and about who else uses them, would mislead.
 
-use results::environment::{BlockDevice, Caution, RaidActivity, TargetKind};
+use results::environment::{BlockDevice, Caution, RaidActivity, TargetDescription, TargetKind};
 use units::{Bytes, format_counted};
 
 use super::cautions::Cautions;
 use super::{Evidence, block, mounts};
-use results::WarningCode;
+use results::{Warning, WarningCode};
 
 /// More places than anybody reads in one sentence.
 const PLACES_MAX: usize = 4;
@@ -26,6 +26,39 @@ pub(crate) fn of_devices(evidence: &Evidence<'_>) -> Vec<Caution> {
     }
     neighbours(&mut found, evidence);
     found.into_vec()
+}
+
+/// Within this share of a disk seeks are under half as long as over all of it.
+const SHORT_STROKE: f64 = 0.1;
+/// How disks are attached whose medium the kernel cannot know.
+const VIRTUAL: [&str; 3] = ["virtio", "xen", "hyper-v"];
+
+/// That `bytes` of a target take up so little of its disks that heads hardly move.
+#[must_use]
+pub fn short_seeks(target: &TargetDescription, bytes: u64) -> Option<Warning> {
+    let is_turning = |it: &BlockDevice| it.rotational == Some(true) && !is_virtual(it);
+    let mut below = disks(&target.devices).peekable();
+    below.peek()?;
+    let all_turn = below.all(is_turning) && !target.memory_backed;
+    let device = target.devices.first().filter(|_| all_turn)?;
+    let whole = device.size_bytes.filter(|it| *it > 0)?;
+    let share = bytes as f64 / whole as f64;
+    (share < SHORT_STROKE).then(|| {
+        let text = format!(
+            "{} of the {} of {} were used, {:.2} %: heads hardly move. Random I/O over the whole \
+             disk may take twice as long.",
+            Bytes(bytes),
+            Bytes(whole),
+            device.name,
+            share * 100.0
+        );
+        Warning::warn(WarningCode::ShortSeeks, text).advise("Use a larger --size.")
+    })
+}
+
+fn is_virtual(device: &BlockDevice) -> bool {
+    let transport = device.transport.as_deref();
+    transport.is_some_and(|it| VIRTUAL.contains(&it))
 }
 
 /// Devices that stand on no other device.
@@ -121,10 +154,7 @@ fn cache(found: &mut Cautions, evidence: &Evidence<'_>, device: &BlockDevice) {
             "",
         );
     }
-    if matches!(
-        device.transport.as_deref(),
-        Some("virtio" | "xen" | "hyper-v")
-    ) {
+    if is_virtual(device) {
         found.add(
             WarningCode::VirtualDisk,
             format!(

@@ -457,13 +457,24 @@ fn reads_of_a_device_that_was_never_written_are_named() {
         return;
     };
     let warns = |more: &[&str]| {
-        let args = ["trial", device.path(), "--duration", "100ms", "--size", "8MiB"];
+        let args = [
+            "trial",
+            device.path(),
+            "--duration",
+            "100ms",
+            "--size",
+            "8MiB",
+        ];
         let ended = finish(scratch.seekstone([&args[..], more, &OUTPUT].concat()));
         assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
         let run = json(&scratch);
         let warnings = run["warnings"].as_array().expect("warnings");
         let named = warnings.iter().any(|it| it["code"] == "unwritten");
-        assert_eq!(named, ended.stdout.contains("hold only zeroes"), "{ended:?}");
+        assert_eq!(
+            named,
+            ended.stdout.contains("hold only zeroes"),
+            "{ended:?}"
+        );
         named
     };
     assert!(warns(&[]));

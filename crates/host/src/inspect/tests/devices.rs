@@ -3,7 +3,9 @@
 use results::environment::TargetKind;
 
 use super::{GIB, InspectedPath, Machine, check_codes, device_names, directory};
-use crate::inspect::{BytesMoved, Layers, buffered_loops, has_poll_queues, request_bytes};
+use crate::inspect::{
+    BytesMoved, Layers, buffered_loops, has_poll_queues, request_bytes, short_seeks,
+};
 
 #[test]
 fn ext4_on_a_partition_of_an_nvme_disk() {
@@ -119,6 +121,20 @@ fn dm_crypt_over_sata_is_found_by_the_name_of_its_mapping() {
         (Some("sata"), Some(true))
     );
     check_codes(&cautions, &["copy-on-write", "encryption"]);
+    // A disk that turns, wherever the mapping is: its heads hardly move within a small file.
+    let few = short_seeks(&target, GIB / 100).expect("a warning");
+    assert!(
+        few.cause
+            .contains("10.2 MiB of the 1 GiB of dm-0 were used, 1.00 %"),
+        "{few:?}"
+    );
+    assert_eq!(short_seeks(&target, GIB / 5), None);
+    let mut changed = target;
+    changed.devices[1].transport = Some("virtio".into());
+    assert_eq!(short_seeks(&changed, GIB / 100), None);
+    changed.devices[1].transport = Some("sata".into());
+    changed.devices[1].rotational = Some(false);
+    assert_eq!(short_seeks(&changed, GIB / 100), None);
 }
 
 #[test]
