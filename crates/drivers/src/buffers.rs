@@ -201,16 +201,8 @@ pub struct BufferPool {
 }
 
 impl BufferPool {
-    /// `count` buffers of `len` bytes, `variety` bytes together at least, filled with bytes that do
-    /// not compress.
-    ///
-    /// # Errors
-    /// When the system has no memory for them.
-    pub fn new(count: usize, len: usize, variety: usize, seed: u64) -> Result<Self, BufferError> {
-        Self::in_pages(BufferPages::Huge, count, len, variety, seed)
-    }
-
-    /// The same in pages of that kind.
+    /// `count` buffers of `len` bytes in pages of that kind, `variety` bytes together at least,
+    /// filled with bytes that do not compress.
     ///
     /// # Errors
     /// When the system has no memory for them.
@@ -256,22 +248,10 @@ impl BufferPool {
         })
     }
 
-    /// How many buffers there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
     /// The longest transfer that a buffer can take.
     #[must_use]
     pub fn buffer_len(&self) -> usize {
         self.len
-    }
-
-    /// The whole memory, to be registered with the kernel.
-    #[must_use]
-    pub fn memory(&self) -> &AlignedBuffer {
-        &self.memory
     }
 
     /// The memory in pieces of whole stripes, each of `most` bytes at most where a stripe is not
@@ -343,6 +323,16 @@ pub(crate) fn mix(word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl BufferPool {
+        fn new(count: usize, len: usize, variety: usize, seed: u64) -> Result<Self, BufferError> {
+            Self::in_pages(BufferPages::Huge, count, len, variety, seed)
+        }
+
+        fn memory(&self) -> &AlignedBuffer {
+            &self.memory
+        }
+    }
 
     #[test]
     fn buffers_are_aligned_apart_and_noisy() {

@@ -29,12 +29,6 @@ impl ContentSource {
         }
     }
 
-    /// Whether writes hold what they would hold without a source.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        self.content.is_default()
-    }
-
     /// Fill `bytes`, which are about to be written.
     pub fn fill(&self, bytes: &mut [u8]) {
         let Content {

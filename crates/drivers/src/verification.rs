@@ -1,7 +1,6 @@
 //! What is done with a request before and after the kernel has it: writes are filled, and those to
 //! verified targets get headers; what is read is held against the ledger.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -17,7 +16,6 @@ pub struct Verification {
     /// Targets in which blocks that this run did not write carry headers of an earlier one.
     inherited: Vec<u32>,
     findings: Mutex<Findings>,
-    checked_bytes: AtomicU64,
 }
 
 /// What is kept of a request until it is done.
@@ -48,7 +46,6 @@ impl Verification {
             ledger,
             inherited,
             findings: Mutex::default(),
-            checked_bytes: AtomicU64::new(0),
         }
     }
 
@@ -65,15 +62,8 @@ impl Verification {
         findings.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Bytes that were read and judged.
-    #[must_use]
-    pub fn checked_bytes(&self) -> u64 {
-        self.checked_bytes.load(Ordering::Relaxed)
-    }
-
-    /// Add what reading `bytes` bytes found.
-    pub fn note(&self, found: &[VerifyMismatch], bytes: u64) {
-        self.checked_bytes.fetch_add(bytes, Ordering::Relaxed);
+    /// Add what a read found.
+    pub fn note(&self, found: &[VerifyMismatch]) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         for finding in found {
             findings.note(*finding);
@@ -146,7 +136,7 @@ impl Verification {
                 .end_read_of_others(target, offset, bytes, floors),
             false => self.ledger.end_read(target, offset, bytes, floors),
         };
-        self.note(&found, bytes.len() as u64);
+        self.note(&found);
         match found.is_empty() {
             true => result,
             false => Err(MISMATCH),

@@ -127,20 +127,6 @@ pub struct Played {
     pub activity: Option<Activity>,
 }
 
-impl Played {
-    /// From the first call to the end of the last.
-    #[must_use]
-    pub fn elapsed(&self) -> Duration {
-        self.ended.since(self.began)
-    }
-
-    /// Whether every call was made and succeeded.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.end == PlayEnd::Whole
-    }
-}
-
 /// Make the calls of `script` until it ends, one fails, or `is_stopped` says so.
 ///
 /// The clock is read once between two calls: the end of one is the start of the next.

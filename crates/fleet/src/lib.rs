@@ -4,7 +4,6 @@
 //! [`FleetGroup`] makes of it what a procedure needs: rounds in which all take part, letters in
 //! between, and the name of a rank that has fallen silent. [`ClockLine`] says what another rank's
 //! clock reads, and how far that may be wrong. [`ClientShare`] deals clients to ranks.
-//! [`VirtualFleet`] is a fleet of simulated hosts in virtual time.
 //!
 //! [`Launch`] writes what starts them on a cluster.
 //!
@@ -16,7 +15,6 @@ mod fleet;
 mod group;
 mod launch;
 mod letter;
-mod virtual_fleet;
 
 pub use clock::{ClockLine, ClockReading, DRIFT_MAX_PPM, Exchange};
 pub use deal::ClientShare;
@@ -24,4 +22,3 @@ pub use fleet::{Fleet, FleetError, Message};
 pub use group::FleetGroup;
 pub use launch::{Launch, LaunchError, Mpi, Pods, SlurmBatch};
 pub use letter::{Letter, LetterKind};
-pub use virtual_fleet::{HostClock, Latency, Servant, VirtualFleet, VirtualHost};

@@ -1,11 +1,13 @@
 //! Rounds and clocks of up to a thousand simulated hosts, where the truth is known.
 
-use fleet::{
-    ClockLine, Fleet, FleetError, FleetGroup, HostClock, Latency, Servant, VirtualFleet,
-    VirtualHost,
-};
+#[path = "support/virtual_fleet.rs"]
+mod virtual_fleet;
+
+use fleet::{ClockLine, Fleet, FleetError, FleetGroup};
 use random::{Purpose, Stream};
 use units::{Duration, Instant};
+
+use virtual_fleet::{HostClock, Latency, Servant, VirtualFleet, VirtualHost};
 
 const PATIENCE: Duration = Duration::from_secs(8);
 const LATENCY: Latency = Latency {

@@ -17,5 +17,5 @@ pub use io500::{
 };
 pub use ior::{IOR_OPTIONS, IorCommand};
 pub use mdtest::{MDTEST_OPTIONS, MdtestCommand};
-pub use option::{HpcAnswer, HpcOption, options_table};
+pub use option::{HpcAnswer, HpcOption};
 pub use results_table::{HpcPass, HpcPhase, ior_table, mdtest_table};

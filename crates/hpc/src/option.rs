@@ -175,27 +175,3 @@ pub fn read_named<S>(table: &[HpcOption<S>], word: &str, settings: &mut S) -> Re
         (true, value) => option.apply(settings, value),
     }
 }
-
-/// The table of a program's options, as Markdown.
-#[must_use]
-pub fn options_table<S>(table: &[HpcOption<S>]) -> String {
-    let mut text = String::from("| option | name | here |\n| --- | --- | --- |\n");
-    for option in table {
-        let value = if option.has_value { " N" } else { "" };
-        let flag = match option.flag {
-            "" => String::new(),
-            flag => format!("`{flag}{value}`"),
-        };
-        let name = match option.name {
-            "" => String::new(),
-            name => format!("`{name}`"),
-        };
-        let here = match option.answer {
-            HpcAnswer::Same => "same".to_owned(),
-            HpcAnswer::Differs(why) => format!("differs: {why}"),
-            HpcAnswer::Refused(why) => format!("refused: {why}"),
-        };
-        text.push_str(&format!("| {flag} | {name} | {here} |\n"));
-    }
-    text
-}

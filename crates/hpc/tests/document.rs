@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hpc::{IO500_SECTIONS, IOR_OPTIONS, MDTEST_OPTIONS, options_table};
+use hpc::{HpcAnswer, HpcOption, IO500_SECTIONS, IOR_OPTIONS, MDTEST_OPTIONS};
 
 /// Put a table between its marks, or compare it, without `WRITE_DOCUMENTS=1`.
 fn check(name: &str, expected: &str) {
@@ -31,4 +31,27 @@ fn the_document_has_the_answer_to_every_option() {
     let sections =
         sections.map(|(name, options)| format!("`[{name}]`\n\n{}", options_table(options)));
     check("io500", &sections.collect::<Vec<_>>().join("\n"));
+}
+
+/// The table of a program's options, as Markdown.
+fn options_table<S>(table: &[HpcOption<S>]) -> String {
+    let mut text = String::from("| option | name | here |\n| --- | --- | --- |\n");
+    for option in table {
+        let value = if option.has_value { " N" } else { "" };
+        let flag = match option.flag {
+            "" => String::new(),
+            flag => format!("`{flag}{value}`"),
+        };
+        let name = match option.name {
+            "" => String::new(),
+            name => format!("`{name}`"),
+        };
+        let here = match option.answer {
+            HpcAnswer::Same => "same".to_owned(),
+            HpcAnswer::Differs(why) => format!("differs: {why}"),
+            HpcAnswer::Refused(why) => format!("refused: {why}"),
+        };
+        text.push_str(&format!("| {flag} | {name} | {here} |\n"));
+    }
+    text
 }

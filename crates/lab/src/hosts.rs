@@ -5,7 +5,7 @@ mod common_target;
 mod fleet_laboratory;
 mod leading;
 #[cfg(test)]
-mod load;
+mod load_tests;
 mod lockstep;
 mod log;
 mod neighbours;
@@ -14,6 +14,9 @@ mod rounds;
 mod serving;
 mod step;
 mod times;
+#[cfg(test)]
+#[path = "../../fleet/tests/support/virtual_fleet.rs"]
+mod virtual_fleet;
 mod void_hosts;
 pub(crate) mod wire;
 

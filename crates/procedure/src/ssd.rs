@@ -250,18 +250,6 @@ impl SsdProcedure {
         (self.steady_round, self.pts_round)
     }
 
-    /// Bytes written so far.
-    #[must_use]
-    pub const fn written(&self) -> u64 {
-        self.written
-    }
-
-    /// Time of its rounds so far.
-    #[must_use]
-    pub const fn elapsed(&self) -> Duration {
-        self.elapsed
-    }
-
     /// The most time that its rounds still take.
     #[must_use]
     pub const fn time_left(&self) -> Duration {

@@ -62,12 +62,6 @@ impl GapProcess {
         Self::new(shape, 1e9 / positive("rate per second", rate)?)
     }
 
-    /// The mean gap in nanoseconds.
-    #[must_use]
-    pub fn mean_ns(&self) -> f64 {
-        self.mean_ns
-    }
-
     /// The gap to the next arrival in nanoseconds; the sum of all gaps so far is the sum of the
     /// unrounded gaps, rounded down.
     pub fn next_gap_ns(&mut self, stream: &mut Stream) -> u64 {

@@ -72,12 +72,6 @@ impl ExponentialStep {
         Ok(Self { mean, scale })
     }
 
-    /// The mean size in blocks.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        self.mean
-    }
-
     /// A step in blocks, never zero, forward or backward with equal chance.
     #[must_use]
     pub fn sample(&self, stream: &mut Stream) -> i64 {

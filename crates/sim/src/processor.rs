@@ -79,11 +79,6 @@ impl<T> Processors<T> {
         }
     }
 
-    #[must_use]
-    pub const fn count(&self) -> usize {
-        self.count
-    }
-
     /// How many of them have something to do, or are held.
     #[must_use]
     pub fn busy(&self) -> usize {

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Quantity, Typed, UnitError};
 use crate::number::Number;
 use crate::print::format_count;
-use crate::time::Duration;
 
 /// Figures above this are slips of the keyboard, not rates or percentages.
 const NUMBER_MAX: f64 = 1e18;
@@ -35,15 +34,6 @@ impl Rate {
     #[must_use]
     pub fn to_exact_string(self) -> String {
         format!("{}/s", self.0)
-    }
-
-    /// The rate of `count` operations in a span; zero for an empty span.
-    #[must_use]
-    pub fn of(count: u64, span: Duration) -> Self {
-        if span == Duration::ZERO {
-            return Self(0.0);
-        }
-        Self(count as f64 / span.as_secs_f64())
     }
 }
 

@@ -73,12 +73,6 @@ impl Bytes {
         self.0
     }
 
-    /// The number of bytes, for statistics.
-    #[must_use]
-    pub const fn as_f64(self) -> f64 {
-        self.0 as f64
-    }
-
     /// This size less `other`, at least zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {

@@ -290,20 +290,11 @@ enum Walk {
 }
 
 impl Addresses {
-    /// The walk of client `client` of `clients`, drawn from its own stream.
+    /// The walk of client `client`, drawn from its own stream, in the share of that number among so
+    /// many.
     ///
     /// # Errors
     /// When a share would be empty or a parameter is out of range.
-    pub fn new(
-        spec: &AddressSpec,
-        seed: u64,
-        client: u32,
-        clients: u32,
-    ) -> Result<Self, AddressError> {
-        Self::of_share(spec, seed, client, (client, clients))
-    }
-
-    /// The same with the share of that number among so many.
     pub(crate) fn of_share(
         spec: &AddressSpec,
         seed: u64,
@@ -317,12 +308,6 @@ impl Addresses {
         let share = RegionShare::new(spec.region, spec.partition, number, shares)?;
         let places = AddressWalk::new(spec.pattern, spec.start, share.blocks, seed, client)?;
         Ok(Self { places, share })
-    }
-
-    /// Blocks in this client's share.
-    #[must_use]
-    pub const fn blocks(&self) -> u64 {
-        self.share.blocks
     }
 
     /// The byte offset of the next operation.
@@ -375,7 +360,8 @@ mod tests {
     }
 
     fn offsets(spec: &AddressSpec, client: u32, clients: u32, count: usize) -> Vec<u64> {
-        let mut walk = Addresses::new(spec, 7, client, clients).expect("a valid specification");
+        let mut walk =
+            Addresses::of_share(spec, 7, client, (client, clients)).expect("a valid specification");
         (0..count)
             .map(|_| (walk.next_offset() - (1 << 20)) / 4096)
             .collect()
@@ -472,7 +458,8 @@ mod tests {
     #[test]
     fn an_empty_share_names_both_numbers() {
         let spec = spec(Partition::Contiguous, Pattern::Uniform, 4);
-        let error = Addresses::new(&spec, 7, 0, 5).expect_err("five clients share four blocks");
+        let error =
+            Addresses::of_share(&spec, 7, 0, (0, 5)).expect_err("five clients share four blocks");
         assert!(error.to_string().contains("4 blocks") && error.to_string().contains("5 clients"));
     }
 

@@ -23,7 +23,7 @@ mod values;
 mod writer;
 
 pub use built_in::BUILT_IN_WORKLOADS;
-pub use profiles::{example_profiles, parse_profiles};
+pub use profiles::parse_profiles;
 
 units::words! {
     /// How the number of threads is found.

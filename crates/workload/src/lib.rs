@@ -46,9 +46,7 @@ pub use decus::{
     CHUNK_BYTES, DEVICE_BLOCKS_MAX, DecusGroup, DecusOrder, DecusTest, Spacing, device_bytes_read,
     read_device, stand_in_for_device,
 };
-pub use definition::{
-    BUILT_IN_WORKLOADS, WorkloadDefinition, WorkloadGroup, example_profiles, parse_profiles,
-};
+pub use definition::{BUILT_IN_WORKLOADS, WorkloadDefinition, WorkloadGroup, parse_profiles};
 pub use file_op::{
     BLOCK_BYTES, DirectoryNumber, FileName, FileOp, FileOpKind, FileScript, OpenFor,
 };

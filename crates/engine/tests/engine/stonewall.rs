@@ -91,10 +91,10 @@ fn all_go_on_to_what_the_furthest_has_done() {
     );
     for ((whole, part), takes) in played.iter().zip([1, 2, 3]) {
         let calls = 2 + 2 * 5_000;
-        assert!(whole.is_whole());
+        assert_eq!(whole.end, PlayEnd::Whole);
         assert_eq!((whole.ops, whole.bytes), (calls, 10 * calls));
         assert_eq!(part.bytes, 10 + 20 * u64::from(part.items));
-        assert_eq!(whole.elapsed(), micros(takes * calls + 700));
+        assert_eq!(whole.ended.since(whole.began), micros(takes * calls + 700));
         let longest = whole.times.values().map(stats::Histogram::max).max();
         assert_eq!(longest, Some(takes * 1_000), "the wait is in no call");
     }
@@ -124,7 +124,7 @@ fn a_client_that_fails_ends_the_pass_of_all() {
     ));
     assert_eq!(played[0].1.items, 49);
     assert_eq!((played[1].1.items, played[1].0.ops), (2_500, 2 + 2 * 2_500));
-    assert!(played[1].0.is_whole());
+    assert_eq!(played[1].0.end, PlayEnd::Whole);
 }
 
 #[test]

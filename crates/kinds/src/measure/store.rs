@@ -60,12 +60,6 @@ pub trait Store: Send + Sync {
     /// When the store does not tell.
     fn list(&self) -> Result<Vec<String>, MeasureError>;
 
-    /// Remove what is kept under `name`, which this run put there.
-    ///
-    /// # Errors
-    /// When there is no such name, or the store refuses.
-    fn remove(&self, name: &str) -> Result<(), MeasureError>;
-
     /// Forget what this machine's memory holds of it, so that the next `get` goes to the store.
     ///
     /// # Errors
@@ -169,12 +163,6 @@ impl Store for DirectoryStore {
 
     fn list(&self) -> Result<Vec<String>, MeasureError> {
         Ok(self.names().iter().cloned().collect())
-    }
-
-    fn remove(&self, name: &str) -> Result<(), MeasureError> {
-        self.directory.remove_file(name)?;
-        self.names().remove(name);
-        Ok(())
     }
 
     fn cool(&self) -> Result<(), MeasureError> {

@@ -1,21 +1,21 @@
 //! Tables of the performance tests of GSI's KP3 group, 1994 to 1999, beside which simulated devices
 //! are shown.
 
-/// Where the times of [`POSITIONING_FILES`] were found.
+/// Where the times were found.
 pub const POSITIONING_SOURCE: &str =
     "KP3 performance tests, DLT2000 SMFS positioning, 17 September 1995";
-/// Files on the tape, of 10 GB in all.
-pub const POSITIONING_FILES: u32 = 91;
 /// Mean time to the first record, milliseconds.
 pub const POSITIONING_MEAN_MS: u64 = 35_900;
 /// Width of a bin, seconds.
 pub const POSITIONING_BIN_S: u64 = 10;
-/// Files by the time to their first record.
+/// Files, 91 on a tape of 10 GB, by the time to their first record.
 pub const POSITIONING_BINS: [u32; 9] = [4, 18, 19, 17, 10, 10, 9, 2, 2];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const POSITIONING_FILES: u32 = 91;
 
     #[test]
     fn every_file_is_in_the_histogram_and_the_mean_fits_it() {

@@ -226,12 +226,21 @@ pub(super) fn numbers(ranks: Option<&Ranks>, streams: u32) -> Vec<u32> {
 }
 
 #[cfg(test)]
+#[path = "../../../fleet/tests/support/virtual_fleet.rs"]
+#[allow(
+    dead_code,
+    reason = "hosts of these tests are other ones than servants"
+)]
+mod virtual_fleet;
+
+#[cfg(test)]
 mod tests {
-    use fleet::{HostClock, Latency, Letter, LetterKind, VirtualFleet, VirtualHost};
+    use fleet::{Letter, LetterKind};
     use units::{Duration, Instant};
 
     use lab::hosts::TargetSharing;
 
+    use super::virtual_fleet::{HostClock, Latency, VirtualFleet, VirtualHost};
     use super::*;
 
     fn summed(bytes: u64, elapsed_ns: u64, streams: &[u32]) -> Summed {

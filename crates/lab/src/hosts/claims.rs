@@ -112,7 +112,7 @@ fn judged(
 
 #[cfg(test)]
 mod tests {
-    use fleet::{HostClock, Latency, VirtualFleet};
+    use crate::hosts::virtual_fleet::{HostClock, Latency, VirtualFleet};
     use results::environment::TargetKind;
     use units::Duration;
 

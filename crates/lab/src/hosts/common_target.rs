@@ -342,7 +342,7 @@ fn room_differs(seen: &TargetReport, first: &TargetReport) -> Option<HostDiffere
 
 #[cfg(test)]
 mod tests {
-    use fleet::{HostClock, Latency, VirtualFleet};
+    use crate::hosts::virtual_fleet::{HostClock, Latency, VirtualFleet};
     use units::Duration;
 
     use super::*;

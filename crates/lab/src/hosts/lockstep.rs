@@ -158,7 +158,7 @@ fn await_call(group: &mut FleetGroup) -> Result<Option<Instant>, FleetError> {
 
 #[cfg(test)]
 mod tests {
-    use fleet::{HostClock, Latency, Servant, VirtualFleet};
+    use crate::hosts::virtual_fleet::{HostClock, Latency, Servant, VirtualFleet};
 
     use super::super::ranks::TargetSharing;
     use super::*;

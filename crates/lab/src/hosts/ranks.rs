@@ -414,7 +414,7 @@ impl Ranks {
 
 #[cfg(test)]
 mod tests {
-    use fleet::{HostClock, Latency, Servant, VirtualFleet};
+    use crate::hosts::virtual_fleet::{HostClock, Latency, Servant, VirtualFleet};
     use units::Instant;
 
     use super::*;

@@ -67,10 +67,4 @@ impl StorageLaboratory {
         };
         Some(Path::new(directory.path()).join(MAIN_FILE))
     }
-
-    /// How the main target is cached.
-    #[must_use]
-    pub const fn caching(&self) -> Caching {
-        self.settings.caching
-    }
 }

@@ -12,8 +12,7 @@ use drivers::{
 use procedure::{Preparation, Trial};
 use results::Access;
 use sys::{drop_cached, expect_random_reads, expect_sequential_reads};
-use units::Bytes;
-use workload::{JobsSpec, ReadOrderHint, TargetId};
+use workload::{JobsSpec, ReadOrderHint};
 
 use super::test_files::allocate;
 use super::{SMALL_FILE_OVERHEAD, StorageLaboratory, StorageSettings, TargetLocation};
@@ -237,13 +236,6 @@ impl StorageLaboratory {
             self.access = Access::Buffered;
             self.notes.push(note);
         }
-    }
-
-    /// Bytes of one of several files.
-    #[must_use]
-    pub fn size_of(&self, target: TargetId) -> Bytes {
-        let target = self.table.targets().get(target.0 as usize);
-        Bytes(target.map_or(0, Target::size))
     }
 
     /// What each workload moves must fit its files, and cached pages are dropped where asked for.

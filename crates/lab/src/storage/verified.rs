@@ -34,9 +34,7 @@ const MEMORY_PART: u64 = 2;
 pub struct ReadBackPiece {
     /// The share of the target before it.
     pub share: f64,
-    /// Its bytes.
-    pub len: u64,
-    /// Those of them that were written after the write that was named.
+    /// Those of its bytes that were written after the write that was named.
     pub new: u64,
     /// When its read began.
     pub begun: Instant,
@@ -166,12 +164,11 @@ impl StorageLaboratory {
             file,
             ExpectedDurability::Acknowledged,
             |at, len, found| {
-                headers.note(found, len);
+                headers.note(found);
                 read += len;
                 let now = self.clock.now();
                 let goes_on = watch(&ReadBackPiece {
                     share: at as f64 / size,
-                    len,
                     new: ledger.bytes_written_after(since, stamp_id.0, at, len),
                     begun,
                     now,

@@ -119,7 +119,8 @@ fn the_number_of_users_that_fit_is_found() {
 fn profiles_come_from_a_file() {
     let scratch = Scratch::new();
     let file = scratch.path("users.toml");
-    fs::write(&file, workload::example_profiles()).expect("a file");
+    let example = include_str!("../../../workload/src/definition/example_profiles.toml");
+    fs::write(&file, example).expect("a file");
     let file = file.to_str().expect("a plain path");
     let args = [
         "sim:delay?time=10ms&cpus=4",

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use DecusTest::{
     Test1, Test2, Test3, Test4, Test4A, Test4B, Test5, Test5A, Test6, Test8, Test10, Test11,
 };
-use engine::{Clock as _, FileDriver as _, play};
+use engine::{Clock as _, FileDriver as _, PlayEnd, play};
 use sim::{FileSystemSpec, Rt11, Rt11Work};
 use units::Instant;
 use workload::{DecusGroup, DecusOrder, DecusTest, FileOp, Spacing, device_bytes_read};
@@ -44,7 +44,7 @@ fn run(system: &mut Rt11, test: DecusTest) -> Option<f64> {
     };
     let bytes = system.device_bytes().expect("a volume");
     let played = play(system, test.script(1, bytes, &order), &mut || false);
-    played.is_whole().then(|| played.elapsed().as_secs_f64())
+    (played.end == PlayEnd::Whole).then(|| played.ended.since(played.began).as_secs_f64())
 }
 
 /// Seconds of each test, as far as the disk is large enough for it.
@@ -68,7 +68,7 @@ fn measure(options: &str, seed: u64, tests: &[DecusTest], spacings: &[Spacing]) 
         }
         for &spacing in spacings {
             let played = play(&mut system, spacing.script(1), &mut || false);
-            if !played.is_whole() {
+            if played.end != PlayEnd::Whole {
                 break;
             }
             for test in SPACED {
@@ -175,7 +175,8 @@ fn without_squeezing_the_spacing_costs_time() {
         let script = Spacing::Space2
             .script(1)
             .filter(|op| *op != FileOp::Squeeze);
-        assert!(play(&mut system, script, &mut || false).is_whole());
+        let played = play(&mut system, script, &mut || false);
+        assert_eq!(played.end, PlayEnd::Whole);
         let (spaced, _) = work_of(&mut system);
         assert!(spaced > first, "{disk}: {first} {spaced}");
         system.perform(&FileOp::Squeeze).expect("nothing is open");

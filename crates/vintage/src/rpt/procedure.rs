@@ -151,12 +151,6 @@ impl Procedure {
         self.threads
     }
 
-    /// Place of the level that is being sought.
-    #[must_use]
-    pub const fn level(&self) -> usize {
-        self.next_level
-    }
-
     /// Sums so far of the present number of threads.
     #[must_use]
     pub const fn sums(&self) -> &Sums {

@@ -258,14 +258,6 @@ fn parse_cpu(text: &str, unit: Duration) -> Result<u64, NotationError> {
     }
 }
 
-/// A file of two profiles, as the documentation shows it.
-#[must_use]
-pub fn example_profiles() -> &'static str {
-    EXAMPLE
-}
-
-const EXAMPLE: &str = include_str!("example_profiles.toml");
-
 #[cfg(test)]
 mod tests {
     use units::Bytes;
@@ -273,20 +265,21 @@ mod tests {
     use super::*;
     use crate::users::CPU_UNIT_NS;
 
+    /// A file of two profiles, as the documentation shows it.
+    const EXAMPLE: &str = include_str!("example_profiles.toml");
     const UNIT: Duration = Duration::from_nanos(CPU_UNIT_NS);
 
     #[test]
     fn a_unit_is_what_it_is_said_to_be() {
         let unit = Duration::from_millis(100);
-        let profiles = parse_profiles(example_profiles(), "example", unit).expect("an example");
+        let profiles = parse_profiles(EXAMPLE, "example", unit).expect("an example");
         let work: Vec<u64> = profiles.iter().map(|profile| profile.cpu_ns).collect();
         assert_eq!(work, [100_000_000, 300_000_000]);
     }
 
     #[test]
     fn the_example_is_read() {
-        let profiles =
-            parse_profiles(example_profiles(), "example", UNIT).expect("a valid example");
+        let profiles = parse_profiles(EXAMPLE, "example", UNIT).expect("a valid example");
         let listed: Vec<_> = profiles
             .iter()
             .map(|it| (it.name.as_str(), it.users, it.ios, it.cpu_ns, it.memory))

@@ -84,12 +84,6 @@ impl S3Fault {
         matches!(self.status, 400 | 405 | 501)
     }
 
-    /// Whether this account may not.
-    #[must_use]
-    pub const fn is_denied(&self) -> bool {
-        matches!(self.status, 401 | 403)
-    }
-
     /// What it is counted as: `PUT: status 503 SlowDown`.
     #[must_use]
     pub fn class(&self) -> String {

@@ -86,10 +86,6 @@ impl Store for S3Store {
         Ok(names)
     }
 
-    fn remove(&self, name: &str) -> Result<(), MeasureError> {
-        self.client.delete(&self.key(name)).map_err(self.failed())
-    }
-
     /// This machine keeps nothing of it; what the server's memory holds is the server's affair.
     fn cool(&self) -> Result<(), MeasureError> {
         Ok(())

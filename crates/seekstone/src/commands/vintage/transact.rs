@@ -55,7 +55,7 @@ pub fn transact(args: &TransactArgs) -> anyhow::Result<Exit> {
         match report {
             SoloReport::Note(text) if !quiet => output::complain(text),
             SoloReport::Note(_) => {}
-            SoloReport::Message(_, message) => {
+            SoloReport::Message(message) => {
                 let _ = output::print(LogEntry::Message(**message).render().trim_start());
             }
             SoloReport::Io(at, detail) => {

@@ -25,12 +25,12 @@ pub struct SoloRequest {
     pub access: DataAccess,
 }
 
-/// What one control thread says, with the seconds since its start.
+/// What one control thread says.
 pub enum SoloReport<'a> {
     /// Something that should be known, a sentence.
     Note(&'a str),
-    Message(f64, &'a ThreadMessage),
-    /// One I/O.
+    Message(&'a ThreadMessage),
+    /// One I/O, with the seconds since its start.
     Io(f64, &'a IoDetail),
 }
 
@@ -95,13 +95,13 @@ fn talk(
     loop {
         go_on(interrupt, "the messages so far are above")?;
         for posted in rig.run_slice()? {
-            let at = posted.at.since(begun).as_secs_f64();
             match posted.report {
                 ThreadReport::Message(message) => {
                     messages += 1;
-                    hear(&SoloReport::Message(at, &message))?;
+                    hear(&SoloReport::Message(&message))?;
                 }
                 ThreadReport::Io(detail) => {
+                    let at = posted.at.since(begun).as_secs_f64();
                     hear(&SoloReport::Io(at, &detail))?;
                 }
                 report => {

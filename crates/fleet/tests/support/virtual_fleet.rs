@@ -4,11 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use fleet::{Fleet, FleetError, Letter, LetterKind, Message};
 use random::{Purpose, Stream, standard_exponential};
 use units::{Duration, Instant};
-
-use crate::fleet::{Fleet, FleetError, Message};
-use crate::letter::{Letter, LetterKind};
 
 /// How a host's clock goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,7 +48,7 @@ pub trait VirtualHost: Send {
     fn take_letter(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>>;
 }
 
-/// A host that does as [`crate::FleetGroup`] does on other ranks than 0: it tells its clock when
+/// A host that does as [`fleet::FleetGroup`] does on other ranks than 0: it tells its clock when
 /// asked, and answers each round that rank 0 broadcasts in the next, which is gathered.
 pub struct Servant<F> {
     pub answer: F,
