@@ -12,22 +12,9 @@ pub use answer::{APPLICATIONS, applications};
 pub use reader::read_profile;
 
 /// Names and texts of the built-in profiles, in the order of lists.
-const PROFILES: [(&str, &str); 12] = [
-    ("postgres", include_str!("../../../profiles/postgres.toml")),
-    ("mysql", include_str!("../../../profiles/mysql.toml")),
-    ("etcd", include_str!("../../../profiles/etcd.toml")),
-    ("kafka", include_str!("../../../profiles/kafka.toml")),
-    ("redis", include_str!("../../../profiles/redis.toml")),
-    (
-        "elasticsearch",
-        include_str!("../../../profiles/elasticsearch.toml"),
-    ),
-    ("rocksdb", include_str!("../../../profiles/rocksdb.toml")),
-    ("video", include_str!("../../../profiles/video.toml")),
-    ("vm", include_str!("../../../profiles/vm.toml")),
-    ("ci", include_str!("../../../profiles/ci.toml")),
-    ("backup", include_str!("../../../profiles/backup.toml")),
-    ("training", include_str!("../../../profiles/training.toml")),
+const PROFILES: [(&str, &str); 12] = units::named_texts![
+    "../../../profiles/": "postgres" "mysql" "etcd" "kafka" "redis" "elasticsearch" "rocksdb"
+    "video" "vm" "ci" "backup" "training"
 ];
 
 /// The names of the built-in profiles.

@@ -151,7 +151,9 @@ fn workloads(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Studies that come with the program, and files.
 fn studies(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let shipped = SHIPPED.iter().map(|it| (it.name.to_owned(), String::new()));
+    let shipped = SHIPPED
+        .into_iter()
+        .map(|(name, _)| (name.to_owned(), String::new()));
     let mut found = beginning(typed, shipped);
     found.extend(paths(&PathCompleter::file(), typed));
     found

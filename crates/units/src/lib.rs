@@ -5,6 +5,7 @@
 
 mod error;
 mod left_out;
+mod named_text;
 mod number;
 mod print;
 mod printable;

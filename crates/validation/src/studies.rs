@@ -17,25 +17,13 @@ const PLACE: &str = "place";
 pub(super) type StudyText = (&'static str, &'static str);
 
 /// The study `copy-extension`.
-pub(super) const COPY: StudyText = (
-    "copy-extension",
-    include_str!("../../../studies/copy-extension.toml"),
-);
+pub(super) const COPY: StudyText = units::named_text!("../../../studies/" "copy-extension");
 /// The study `backup-dlt2000`.
-pub(super) const BACKUP: StudyText = (
-    "backup-dlt2000",
-    include_str!("../../../studies/backup-dlt2000.toml"),
-);
+pub(super) const BACKUP: StudyText = units::named_text!("../../../studies/" "backup-dlt2000");
 /// The study `dlt2000-full`.
-pub(super) const FULL: StudyText = (
-    "dlt2000-full",
-    include_str!("../../../studies/dlt2000-full.toml"),
-);
+pub(super) const FULL: StudyText = units::named_text!("../../../studies/" "dlt2000-full");
 /// The study `tmscp-four-tapes`.
-pub(super) const TMSCP: StudyText = (
-    "tmscp-four-tapes",
-    include_str!("../../../studies/tmscp-four-tapes.toml"),
-);
+pub(super) const TMSCP: StudyText = units::named_text!("../../../studies/" "tmscp-four-tapes");
 
 /// One replicate of one combination of levels.
 pub(super) struct StudyRow {

@@ -103,9 +103,8 @@ impl WorkloadDefinition {
     #[must_use]
     pub fn all_built_in() -> Vec<Self> {
         BUILT_IN_WORKLOADS
-            .iter()
-            .filter_map(|name| Self::built_in(name))
-            .collect()
+            .map(|(name, text)| Self::parse_built_in(name, text))
+            .into()
     }
 
     /// The commented text of a built-in workload, to be printed, copied and edited.

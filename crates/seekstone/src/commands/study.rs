@@ -152,16 +152,16 @@ fn recorded(name: &str, setup: &mut Setup) -> anyhow::Result<StudyFile> {
 }
 
 fn shipped(name: &str) -> Option<StudyFile> {
-    let found = SHIPPED.iter().find(|shipped| shipped.name == name)?;
+    let (name, text) = SHIPPED.iter().find(|(known, _)| *known == name)?;
     Some(StudyFile {
-        source: found.name.to_owned(),
-        text: found.text.to_owned(),
+        source: (*name).to_owned(),
+        text: (*text).to_owned(),
         directory: std::env::current_dir().unwrap_or_default(),
     })
 }
 
 fn unknown(name: &str) -> UsageError {
-    let names: Vec<&str> = SHIPPED.iter().map(|shipped| shipped.name).collect();
+    let names = SHIPPED.map(|(name, _)| name);
     UsageError(format!(
         "there is no file or study {name:?}. The built-in studies are {}",
         names.join(", ")
@@ -422,12 +422,13 @@ pub fn study_journals(archive: &Path) -> PathBuf {
 }
 
 fn list() -> anyhow::Result<Exit> {
-    let width = SHIPPED.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    let width = SHIPPED.map(|(name, _)| name.len()).into_iter().max();
+    let width = width.unwrap_or(0);
     let mut lines = Vec::new();
-    for it in SHIPPED {
-        let file = shipped(it.name).ok_or_else(|| unknown(it.name))?;
+    for (name, _) in SHIPPED {
+        let file = shipped(name).ok_or_else(|| unknown(name))?;
         let title = read(&file, &StudyOverrides::default())?.title;
-        lines.push(format!("{:width$}  {title}", it.name));
+        lines.push(format!("{name:width$}  {title}"));
     }
     lines.push(
         "\nPrint one with `seekstone study show NAME`, run it with `seekstone study NAME`.".into(),

@@ -410,7 +410,7 @@ fn any_text_is_read_or_refused() {
     ];
     let mut dice = Stream::new(SEED, 0, Purpose::Resample);
     for round in 0..6_000_usize {
-        let name = BUILT_IN_WORKLOADS[round % BUILT_IN_WORKLOADS.len()];
+        let (name, _) = BUILT_IN_WORKLOADS[round % BUILT_IN_WORKLOADS.len()];
         let good = WorkloadDefinition::built_in_text(name).expect("a built-in workload");
         let mut text: Vec<char> = if round % 5 == 0 {
             Vec::new()

@@ -81,7 +81,7 @@ fn built_in_workloads_have_the_parameters_of_the_document() {
 
 #[test]
 fn built_in_workloads_are_found_by_name_and_number() {
-    for (index, name) in BUILT_IN_WORKLOADS.iter().enumerate() {
+    for (index, (name, _)) in BUILT_IN_WORKLOADS.iter().enumerate() {
         let found = WorkloadDefinition::built_in(name).expect("a built-in workload");
         assert_eq!(found.name, *name);
         assert_eq!(

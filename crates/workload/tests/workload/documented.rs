@@ -36,7 +36,7 @@ fn every_key_and_built_in_workload_is_described() {
     ] {
         assert!(PAGE.contains(&format!("\n| `{key}` |")), "{key}");
     }
-    for (index, name) in workload::BUILT_IN_WORKLOADS.iter().enumerate() {
+    for (index, (name, _)) in workload::BUILT_IN_WORKLOADS.iter().enumerate() {
         assert!(
             PAGE.contains(&format!("| {} | `{name}` |", index + 1)),
             "{name}"
