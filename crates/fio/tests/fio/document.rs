@@ -43,8 +43,8 @@ fn counts() -> String {
     }
     let [same, better, differs, none, refused] = counts;
     format!(
-        "\nOf {} options {same} do the same as in fio, {better} do it better, {differs} differ as \
-         noted, {none} have no effect, and {refused} are refused.\n",
+        "\nOf {} options {same} do the same as in fio, {better} do it better, and {differs} differ \
+         as noted. {none} have no effect, and {refused} are refused.\n",
         counts.iter().sum::<u32>()
     )
 }
@@ -67,7 +67,7 @@ fn table() -> String {
         let _ = writeln!(text, "| {name} | {answer} | {why} |");
     }
     text.push_str(
-        "\nOptions of fio's command line, with one dash or two; no job file has them:\n\n\
+        "\nOptions of fio's command line, with one dash or two. No job file has them:\n\n\
          | option | answer | why |\n| --- | --- | --- |\n",
     );
     for option in PROGRAM_OPTIONS {

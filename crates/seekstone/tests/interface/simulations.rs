@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{PROGRAM, Scratch, finish, side_by_side};
 
 /// Pages whose `console` blocks are commands with what they print.
-const PAGES: [&str; 20] = [
+const PAGES: [&str; 23] = [
     "check-up.md",
     "compare.md",
     "devices.md",
@@ -18,10 +18,13 @@ const PAGES: [&str; 20] = [
     "forms.md",
     "measurements.md",
     "random.md",
+    "replay.md",
     "rt11.md",
     "several-targets.md",
+    "ssd.md",
     "statistics.md",
     "study.md",
+    "systems.md",
     "teaching-devices.md",
     "teaching.md",
     "tour.md",
