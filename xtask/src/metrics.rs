@@ -12,10 +12,10 @@ const HEAD: &str = "# Metrics
 
 What each figure is a figure of, by the name that JSON, CSV and every other form gives it. Times
 are in seconds, rates per second, shares from 0 to 1. `--goal`, `--fail` and `--figures` take the
-metrics of the commands in the last column; the others are details. A command with % after its
-name also has the percentiles PERCENTILES of the time, as in `latency-p99`, for
-which `p99` is short. What studies of `transfer` and `positioning` give is marked as such: the
-commands of these names measure otherwise.
+metrics of the commands in the last column. The others are details. A command with % after its
+name also has the percentiles PERCENTILES of the time, as in `latency-p99`. `p99` is
+short for that. What studies of `transfer` and `positioning` give is marked as such: the commands
+of these names measure otherwise.
 
 | metric | unit | better | what it is | goals of |
 | --- | --- | --- | --- | --- |
