@@ -49,7 +49,7 @@ const NO_SERVER: &str = "start no server, and type `mpirun --host HOST1,HOST2 se
      JOBFILE`, which runs the jobs on each host";
 const NO_TRIGGER: &str = "an outside program stops a run with SIGINT";
 const NO_CHECK: &str = "it tests fio, not storage";
-const HELP: &str = "docs/fio.md has the answer to every option";
+const HELP: &str = "docs/reference/fio-options.md has the answer to every option";
 
 /// By name.
 pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [

@@ -1,4 +1,4 @@
-//! docs/hpc.md holds the answer to every option, as the tables of options have it.
+//! docs/reference/hpc-options.md has the answer to every option, as the tables of options do.
 
 use std::path::Path;
 
@@ -6,15 +6,15 @@ use hpc::{HpcAnswer, HpcOption, IO500_SECTIONS, IOR_OPTIONS, MDTEST_OPTIONS};
 
 /// Put a table between its marks, or compare it, without `WRITE_DOCUMENTS=1`.
 fn check(name: &str, expected: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/hpc.md");
-    let text = std::fs::read_to_string(&path).expect("docs/hpc.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/hpc-options.md");
+    let text = std::fs::read_to_string(&path).expect("docs/reference/hpc-options.md");
     let begin = format!("<!-- {name}: written by the test `document` of crates/hpc -->\n\n");
     let end = format!("\n<!-- end of {name} -->\n");
     let (before, rest) = text.split_once(&begin).expect("where the options begin");
     let (found, after) = rest.split_once(&end).expect("where they end");
     if std::env::var_os("WRITE_DOCUMENTS").is_some() {
         let text = format!("{before}{begin}{expected}{end}{after}");
-        std::fs::write(&path, text).expect("docs/hpc.md can be written");
+        std::fs::write(&path, text).expect("docs/reference/hpc-options.md can be written");
         return;
     }
     assert_eq!(

@@ -1,4 +1,4 @@
-//! docs/fio.md holds the answer to every option, as the table of options has it.
+//! docs/reference/fio-options.md holds the answer to every option, as the table of options has it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -85,14 +85,14 @@ fn table() -> String {
 /// With `WRITE_DOCUMENTS=1` the table is written and not compared.
 #[test]
 fn the_document_has_the_answer_to_every_option() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fio.md");
-    let text = std::fs::read_to_string(&path).expect("docs/fio.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/fio-options.md");
+    let text = std::fs::read_to_string(&path).expect("docs/reference/fio-options.md");
     let (before, rest) = text.split_once(BEGIN).expect("where the options begin");
     let (found, after) = rest.split_once(END).expect("where they end");
     let expected = table();
     if std::env::var_os("WRITE_DOCUMENTS").is_some() {
         let text = format!("{before}{BEGIN}{expected}{END}{after}");
-        std::fs::write(&path, text).expect("docs/fio.md can be written");
+        std::fs::write(&path, text).expect("docs/reference/fio-options.md can be written");
         return;
     }
     assert_eq!(
