@@ -31,6 +31,8 @@ const WEIGHT_OF_EPISODES: f64 = 0.25;
 const QUEUED_SHARE: f64 = 0.8;
 /// Nobody is late by less than this, nanoseconds.
 const LATE_LEAST_NS: f64 = 1_000.0;
+/// A full cache makes writes slower by this factor at least.
+const CLIFF: f64 = 1.5;
 
 /// What is said of how a trial began.
 const START: [WarningCode; 2] = [WarningCode::WarmUp, WarningCode::WarmUpDiffers];
@@ -111,8 +113,8 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             after_ns,
             at_ns,
         } => {
-            let is_slower = after_ns > before_ns;
-            return Some(shifted(measurement, finding, *at_ns, is_slower));
+            let factor = after_ns / before_ns;
+            return Some(shifted(measurement, finding, *at_ns, factor));
         }
         Finding::CutDiffers {
             before_ns,
@@ -166,8 +168,8 @@ fn fitting(cause: String, finding: &Finding, trial: &Trial) -> String {
     }
 }
 
-/// A change of level is named after what usually makes it.
-fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: bool) -> Warning {
+/// A change of level by a factor is named after what usually makes it.
+fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, factor: f64) -> Warning {
     let Measurement {
         title,
         warmup_ns,
@@ -176,7 +178,7 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
     } = measurement;
     let is_early = at_ns <= (warmup_ns + duration_ns) / 2;
     let writes = measurement.kinds.iter().any(|kind| kind.kind == "write");
-    if !is_slower && is_early {
+    if factor <= 1.0 && is_early {
         let is_cut = measurement.verdict != Verdict::NotStationary && at_ns <= *warmup_ns;
         let (severity, advice) = if is_cut {
             (Severity::Info, "The start was discarded.")
@@ -192,10 +194,10 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
             format!("{title}: warm-up, {finding}. {advice}"),
         );
     }
-    if is_slower && writes {
+    if factor >= CLIFF && writes {
         return Warning::warn(
             WarningCode::WriteCliff,
-            format!("{title}: write cliff, {finding}. A cache or spare area is full."),
+            format!("{title}: write cliff, {finding}. A cache or spare area may be full."),
         )
         .advise("Precondition the target with writes until latency is stable.");
     }

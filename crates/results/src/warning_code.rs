@@ -126,7 +126,7 @@ warning_codes! {
     WarmUp "warm-up" Row [Info, Warning] "a slow start";
     WarmUpDiffers "warm-up-differs" Row [Info, Warning]
         "the part left out at the start differs from the rest";
-    WriteCliff "write-cliff" Row [Warning] "writes became slower abruptly";
+    WriteCliff "write-cliff" Row [Warning] "writes became slower abruptly, by half or more";
     BusyWorker "busy-worker" Row [Warning] "a worker thread was busy for 95 % of the trial";
     CacheChanges "cache-changes" Row [Warning]
         "the page cache answered more of one pass than of another";
