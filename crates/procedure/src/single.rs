@@ -391,9 +391,10 @@ fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record)
 /// A trial without a goal that ran to its end has missed none.
 fn verdict(trial: &Trial, found: Option<&Evaluation>, elapsed: Duration) -> Verdict {
     let verdict = found.map_or(Verdict::Budget { is_citable: false }, |known| known.verdict);
+    let is_over = trial.ends_after().is_none_or(|time| elapsed >= time);
     match verdict {
         Verdict::Budget { is_citable } | Verdict::Short { is_citable }
-            if trial.goal.is_none() && elapsed >= trial.duration_max =>
+            if trial.goal.is_none() && is_over =>
         {
             Verdict::Timed { is_citable }
         }
