@@ -196,7 +196,7 @@ fn unknown(
     if let Some(tips) = tips {
         return suggesting(error, tips);
     }
-    if option.starts_with("--") || option.parse::<f64>().is_ok() {
+    if option.starts_with('-') {
         // "To pass it as a value" helps nobody who mistyped an option, or typed a negative number.
         error.remove(ContextKind::Suggested);
     }
@@ -205,7 +205,10 @@ fn unknown(
 
 /// What the command has in its place.
 fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<Vec<String>> {
-    let is_of = |commands: &str| commands.split(' ').any(|it| it == command);
+    let mut words = typed.iter().skip_while(|it| *it != command).skip(1);
+    let below = words.next().map(|it| format!("{command}/{it}"));
+    let is_typed = |it: &str| it == command || below.as_deref() == Some(it);
+    let is_of = |commands: &str| commands.split(' ').any(is_typed);
     if let Some(known) = habit_of("elsewhere", option, is_of) {
         return Some(vec![known.ours.to_owned()]);
     }
@@ -231,14 +234,23 @@ fn own_tip(option: &str, command: &str, typed: &[String]) -> Option<Vec<String>>
 /// All that was typed, in our words, where it has options of other tools.
 fn whole_line(command: &str, definition: &Command, typed: &[String]) -> Option<Vec<String>> {
     let taken = definition.find_subcommand(command)?;
+    let measured = measured(command, definition, typed);
+    let both = (taken, measured);
     let known = |name: &str| habit("option", name);
-    let line = OwnLine::of(typed, taken, |name| known(name).is_some())?;
-    let (last, others) = line.translated.split_last()?;
+    let line = OwnLine::of(typed, both, |name| known(name).is_some())?;
+    let (names, whose) = match (line.translated.first(), measured) {
+        (Some(first), _) => (
+            &line.translated,
+            known(first).map_or("other tools", |it| it.of).to_owned(),
+        ),
+        (None, Some(measured)) => (&line.measured, format!("`{}`", measured.get_name())),
+        (None, None) => return None,
+    };
+    let (last, others) = names.split_last()?;
     let theirs = match others {
         [] => format!("{last} is an option"),
         _ => format!("{} and {last} are options", others.join(", ")),
     };
-    let whose = known(line.translated.first()?).map_or("other tools", |it| it.of);
     let mut left_out: Vec<(&str, Vec<&str>)> = Vec::new();
     for name in &line.left_out {
         let Habit { ours, .. } = known(name)?;
@@ -258,13 +270,24 @@ fn whole_line(command: &str, definition: &Command, typed: &[String]) -> Option<V
     if whose == "fio" && definition.find_subcommand("fio").is_some() {
         more.push("`seekstone fio` runs fio's own options and job files".to_owned());
     }
-    let text = line.text(taken, definition)?;
+    let text = line.text(both, definition)?;
     if command == "run" && !text.starts_with("seekstone run") {
         more.push("`run` has workloads of its own. --budget 60s sets its time".to_owned());
     }
     let mut tips = vec![format!("{theirs} of {whose}. Here:\n       {text}")];
     tips.append(&mut more);
     Some(tips)
+}
+
+/// The command whose options `compare` takes behind `--set`.
+fn measured<'a>(command: &str, definition: &'a Command, typed: &[String]) -> Option<&'a Command> {
+    let named = typed.iter().enumerate().find_map(|(at, word)| {
+        let is_named = word == "--measure" || word == "-m";
+        let next = typed.get(at + 1).filter(|_| is_named);
+        word.strip_prefix("--measure=").or(next.map(String::as_str))
+    });
+    let name = Some(named.unwrap_or("trial")).filter(|_| command == "compare");
+    definition.find_subcommand(name?)
 }
 
 /// What does here what another tool's option does there.
@@ -298,7 +321,7 @@ fn where_it_is(advice: &str, command: &str, definition: &Command) -> String {
     let commands = takers(option, definition);
     match commands.is_empty() || command.is_empty() || commands.contains(&command) {
         true => String::new(),
-        false => format!(" (of {}, not of `{command}`)", commands.join(", ")),
+        false => format!(" (of {}, not of `{command}`)", first_of(&commands)),
     }
 }
 
@@ -319,9 +342,21 @@ fn elsewhere(option: &str, definition: &Command) -> Option<String> {
     (!commands.is_empty()).then(|| {
         format!(
             "{option} is an option of other commands: {}",
-            commands.join(", ")
+            first_of(&commands)
         )
     })
+}
+
+/// A list of commands, of a long one the beginning.
+fn first_of(commands: &[&str]) -> String {
+    const NAMED_MAX: usize = 6;
+    match commands.get(NAMED_MAX..) {
+        Some(more) if more.len() > 1 => {
+            let named = commands[..NAMED_MAX].join(", ");
+            format!("{named} and {} more", more.len())
+        }
+        _ => commands.join(", "),
+    }
 }
 
 #[cfg(test)]
@@ -426,10 +461,34 @@ mod tests {
     /// Bug: "to pass '-1' as a value, use '-- -1'", where no run has such a number.
     #[test]
     fn a_negative_number_is_not_advised_behind_two_dashes() {
-        let advice = advice(&["seekstone", "runs", "show", "-1"]);
-        assert!(
-            advice.contains("'-1'") && !advice.contains("-- -1"),
-            "{advice}"
+        for wrong in ["-1", "-x"] {
+            let advice = advice(&["seekstone", "runs", "show", wrong]);
+            assert!(
+                advice.contains(wrong) && !advice.contains("-- -"),
+                "{advice}"
+            );
+        }
+    }
+
+    /// Bugs: a list of commands, where `compare` takes each option of a trial behind `--set`, and a
+    /// list of 27.
+    #[test]
+    fn compare_is_given_options_of_what_it_measures() {
+        let check = |line: &str, expected: &str| {
+            check(&line.split(' ').collect::<Vec<_>>(), expected);
+        };
+        let here = "--clients is an option of `trial`. Here:\n       seekstone compare a b --set \
+                    clients=8";
+        check("seekstone compare a b --clients 8", here);
+        let files = "seekstone compare a b -m files --set clients=8";
+        check("seekstone compare a b -m files --clients 8", files);
+        check(
+            "seekstone compare a b --bs=4k",
+            "compare a b --set block=4k",
+        );
+        check(
+            "seekstone inspect . --csv x",
+            "curve, random, rab, ssd and ",
         );
     }
 

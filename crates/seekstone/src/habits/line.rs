@@ -13,23 +13,26 @@ const FLAGS: [&str; 2] = ["--time_based", "--group_reporting"];
 const NEAR_TRIAL: [&str; 6] = ["run", "trial", "curve", "random", "rab", "ssd"];
 /// A line of ours.
 #[derive(Default)]
-pub struct OwnLine {
+pub struct OwnLine<'a> {
     /// Options of others that it has in our words, in their order.
     pub translated: Vec<String>,
     /// Options of others that it does not have.
     pub left_out: Vec<String>,
+    /// Options of the command that is measured, as typed.
+    pub measured: Vec<String>,
     targets: Vec<String>,
     /// Options that were ours already, as typed.
     own: Vec<String>,
     /// Options and values; a switch has an empty one.
-    options: Vec<(&'static str, String)>,
+    options: Vec<(&'a str, String)>,
 }
 
-impl OwnLine {
-    /// What was typed for a command, in our words; `None` if that has an option of nobody.
+impl<'a> OwnLine<'a> {
+    /// What was typed for a command, which may measure another one, in our words; `None` if that
+    /// has an option of nobody.
     pub fn of(
-        typed: &[String],
-        command: &Command,
+        typed: &'a [String],
+        (command, measured): (&Command, Option<&Command>),
         is_theirs: impl Fn(&str) -> bool,
     ) -> Option<Self> {
         let mut line = Self::default();
@@ -41,10 +44,16 @@ impl OwnLine {
             };
             if !word.starts_with('-') {
                 line.targets.push(word.clone());
-            } else if let Some(own) = command.get_arguments().find(|arg| is_called(arg, name)) {
+            } else if let Some(own) = option_of(command, name) {
                 line.own.push(word.clone());
                 let takes_next = value.is_none() && own.get_action().takes_values();
                 line.own.extend(words.next_if(|_| takes_next).cloned());
+            } else if let Some(option) = measured.and_then(|it| option_of(it, name)) {
+                let takes_next = value.is_none() && option.get_action().takes_values();
+                let next = words.next_if(|_| takes_next);
+                line.measured.push(name.to_owned());
+                let value = value.or(next.map(String::as_str)).unwrap_or_default();
+                line.set(name, value.to_owned());
             } else if meaning(name).is_some() || is_theirs(name) {
                 let takes_next = value.is_none() && !FLAGS.contains(&name);
                 let next = words.next_if(|next| takes_next && !next.starts_with('-'));
@@ -103,7 +112,7 @@ impl OwnLine {
         options.find_map(|(name, value)| (*name == option).then_some(value))
     }
 
-    fn set(&mut self, option: &'static str, value: String) {
+    fn set(&mut self, option: &'a str, value: String) {
         match self.options.iter_mut().find(|(name, _)| *name == option) {
             Some((_, old)) => *old = value,
             None => self.options.push((option, value)),
@@ -111,12 +120,18 @@ impl OwnLine {
     }
 
     /// The line, for the command that was typed or, where that has no such options, for `trial`.
-    pub fn text(mut self, command: &Command, definition: &Command) -> Option<String> {
+    /// Those of a command that it measures stand behind `--set`.
+    pub fn text(
+        mut self,
+        (command, measured): (&Command, Option<&Command>),
+        definition: &Command,
+    ) -> Option<String> {
         let name = command.get_name();
-        let has = |command: &Command, option: &str| {
-            command.get_arguments().any(|arg| is_called(arg, option))
+        let has = |command: &Command, option: &str| option_of(command, option).is_some();
+        let is_set = |option: &str| {
+            !has(command, option) && measured.is_some_and(|measured| has(measured, option))
         };
-        if !has(command, "--duration") && has(command, "--budget") {
+        if !has(command, "--duration") && !is_set("--duration") && has(command, "--budget") {
             let times = self
                 .options
                 .iter_mut()
@@ -127,7 +142,7 @@ impl OwnLine {
             let own = self.own.iter().filter(|word| word.starts_with('-'));
             let own = own.filter_map(|word| word.split('=').next());
             own.chain(self.options.iter().map(|(name, _)| *name))
-                .all(|it| has(command, it))
+                .all(|it| has(command, it) || is_set(it))
         };
         let name = if has_all(command) {
             name
@@ -150,8 +165,15 @@ impl OwnLine {
         let is_new = |option: &str| !words.iter().any(|it| it.split('=').next() == Some(option));
         self.options.retain(|(option, _)| is_new(option));
         for (option, value) in self.options {
-            words.push(option.to_owned());
-            words.extend(Some(value).filter(|it| !it.is_empty()));
+            let value = Some(value).filter(|it| !it.is_empty());
+            if is_set(option) {
+                let value = value.unwrap_or_else(|| "true".to_owned());
+                words.push("--set".to_owned());
+                words.push(format!("{}={value}", option.trim_start_matches('-')));
+            } else {
+                words.push(option.to_owned());
+                words.extend(value);
+            }
         }
         let plain = |it: char| it.is_ascii_alphanumeric() || "%@:=,./_+-".contains(it);
         let typed = words.into_iter().map(|word| match word.chars().all(plain) {
@@ -164,6 +186,11 @@ impl OwnLine {
 
 fn meaning(name: &str) -> Option<Habit> {
     habit("meaning", name)
+}
+
+/// The option of a command that is called so, dashes included.
+fn option_of<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
+    command.get_arguments().find(|arg| is_called(arg, name))
 }
 
 /// Whether an argument is called so, dashes included.
@@ -209,8 +236,10 @@ mod tests {
             let command = definition.find_subcommand(&typed[0]).expect("a command");
             let is_theirs =
                 |name: &str| ["--name", "--group_reporting", "--bssplit"].contains(&name);
-            let line = OwnLine::of(&typed, command, is_theirs);
-            let text = line.and_then(|line| line.text(command, &definition));
+            let trial = definition.find_subcommand("trial");
+            let both = (command, trial.filter(|_| typed[0] == "compare"));
+            let line = OwnLine::of(&typed, both, is_theirs);
+            let text = line.and_then(|line| line.text(both, &definition));
             assert_eq!(text.as_deref(), expected, "{typed:?}");
         };
         check(
@@ -246,6 +275,17 @@ mod tests {
         check(
             "transfer . --bs=1m",
             Some("seekstone transfer . --block 1m"),
+        );
+        check(
+            "compare a b --bs=4k --rw=randwrite --iodepth=8 --runtime=5 --fsync=1",
+            Some(
+                "seekstone compare a b --set block=4k --set pattern=random --set writes=100% \
+                 --set clients=8 --set duration=5s --set durable=true",
+            ),
+        );
+        check(
+            "compare a b --clients 8 --durable --budget 60s",
+            Some("seekstone compare a b --budget 60s --set clients=8 --set durable=true"),
         );
         check("inspect . --bs=1m", None);
         check("trial . --bs=4k --frob", None);
