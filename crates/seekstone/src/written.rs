@@ -6,7 +6,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use units::{TargetName, listed_name};
 
-use crate::args::{Command, Common, DevicesCommand, Force, RunsArgs, RunsCommand, WhatIfArgs};
+use crate::args::{
+    Command, Common, DevicesCommand, Force, Outputs, RunsArgs, RunsCommand, WhatIfArgs,
+};
 use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
 use crate::exit::UsageError;
@@ -36,16 +38,21 @@ impl<'a> CommandFiles<'a> {
             true => None,
             false => archive_path(common.archive.as_ref()).ok(),
         };
-        let used = targets.into_iter().map(used_path);
-        let written = common
-            .outputs
-            .asked()
-            .filter_map(|(form, output)| Some((form.option.as_ref()?.flag, output)));
+        Self {
+            archive,
+            ..Self::in_forms(&common.outputs)
+        }
+        .and_used(targets.into_iter().map(used_path))
+    }
+
+    /// The forms of a run.
+    fn in_forms(outputs: &'a Outputs) -> Self {
+        let asked = outputs.asked();
+        let written = asked.filter_map(|(form, it)| Some((form.option.as_ref()?.flag, it)));
         Self {
             written: written.collect(),
-            archive,
-            used: used.collect(),
-            force: common.outputs.force.clone(),
+            force: outputs.force.clone(),
+            ..Self::default()
         }
     }
 
@@ -151,9 +158,11 @@ fn of_runs(args: &RunsArgs) -> Option<CommandFiles<'_>> {
         RunsCommand::List { json, force, .. } => {
             CommandFiles::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())
         }
+        RunsCommand::Show { outputs, facts, .. } => CommandFiles::in_forms(outputs)
+            .and_archive(args.archive.as_ref())
+            .and_used(facts.facts.iter().cloned()),
         RunsCommand::Repeat(_)
         | RunsCommand::Resume(_)
-        | RunsCommand::Show { .. }
         | RunsCommand::Merge { .. }
         | RunsCommand::Delete { .. } => return None,
     })

@@ -93,6 +93,11 @@ impl Outputs {
         self.written.iter().map(|(form, output)| (*form, output))
     }
 
+    /// Whether one of them is standard output.
+    pub fn have_stdout(&self) -> bool {
+        self.asked().any(|(_, output)| output.is_stdout())
+    }
+
     /// The output in the form of that name, if it was asked for.
     pub fn of(&self, name: &str) -> Option<&Output> {
         self.asked()

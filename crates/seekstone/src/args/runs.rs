@@ -7,7 +7,7 @@ use units::Duration;
 
 use super::export::form_parser;
 use super::parse::parse_interval;
-use super::{Force, RepeatArgs, ResumeArgs, RunChoice, RunSet};
+use super::{Force, Outputs, RepeatArgs, ResumeArgs, RunChoice, RunSet};
 use crate::forms::RunForm;
 use crate::output::Output;
 
@@ -48,6 +48,9 @@ pub enum RunsCommand {
         /// What their systems cost.
         #[command(flatten)]
         facts: SystemFactsFile,
+        /// The forms to write.
+        #[command(flatten)]
+        outputs: Outputs,
     },
     /// Repeat a run with the same settings and definitions.
     ///
@@ -62,15 +65,15 @@ pub enum RunsCommand {
     /// the first.
     Export {
         /// Their numbers, ranges as in 3..7, or `latest`.
-        #[arg(value_name = "ID", required = true)]
+        #[arg(value_name = "ID", default_value = "latest")]
         ids: Vec<RunSet>,
         /// Another run, as if its number followed the others.
         #[arg(long, value_name = "ID", hide = true)]
         beside: Vec<RunChoice>,
         /// Output format [default: from the file name's ending, else JSON].
-        #[arg(long, value_parser = form_parser())]
+        #[arg(long, alias = "format", value_parser = form_parser())]
         form: Option<&'static RunForm>,
-        /// Length of the windows. A multiple of the run's intervals (with --form series).
+        /// Length of the windows of --form series. A multiple of the run's intervals.
         #[arg(long, value_name = "TIME", value_parser = parse_interval)]
         every: Option<Duration>,
         /// What their systems cost.

@@ -10,15 +10,20 @@ use crate::forms::{RunForm, form_named, form_of_ending};
 use crate::output::{Output, OutputContent};
 use crate::recorded::again;
 
-/// The form that was asked for, or that of the output's ending, else JSON.
+/// The form that has windows.
+const SERIES: &str = "series";
+
+/// The form that was asked for, that of windows, or that of the output's ending, else JSON.
 ///
 /// # Errors
 /// When the ending is that of another form.
 pub fn form_of(
     asked: Option<&'static RunForm>,
+    every: Option<Duration>,
     output: &Output,
 ) -> Result<&'static RunForm, UsageError> {
     let path = output.path();
+    let asked = asked.or_else(|| every.and_then(|_| form_named(SERIES)));
     let by_ending = form_of_ending(path);
     if let (None, None, Some(ending)) = (asked, by_ending, path.extension()) {
         let text = format!(
@@ -42,8 +47,8 @@ pub fn exported(
     form: &RunForm,
     every: Option<Duration>,
 ) -> anyhow::Result<OutputContent> {
-    if every.is_some() && form.name != "series" {
-        let text = "--every joins the intervals of a series: add --form series";
+    if every.is_some() && form.name != SERIES {
+        let text = "--every joins the intervals of a series: use --form series";
         return Err(UsageError(text.into()).into());
     }
     if let Some(every) = every {

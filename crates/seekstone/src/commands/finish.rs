@@ -66,7 +66,7 @@ pub fn deliver(
     common: &Common,
     delivery: Delivery<'_>,
 ) -> anyhow::Result<Exit> {
-    let is_free = !common.outputs.asked().any(|(_, output)| output.is_stdout());
+    let is_free = !common.outputs.have_stdout();
     // Nothing looks at the flag of signals any more.
     Wait::begin().to_the_end();
     let Delivery {

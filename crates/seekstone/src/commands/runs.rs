@@ -10,7 +10,7 @@ use results::Run;
 use units::format_counted;
 
 use crate::args::{
-    CompareRunsArgs, RepeatArgs, RunChoice, RunPart, RunSet, RunsArgs, RunsCommand,
+    CompareRunsArgs, Outputs, RepeatArgs, RunChoice, RunPart, RunSet, RunsArgs, RunsCommand,
     SystemFactsFile, TableChoice,
 };
 use crate::commands::devices::described;
@@ -60,12 +60,14 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         RunsCommand::List { limit, json, .. } => {
             listed(&archive.list(*limit as usize)?, json.as_ref())
         }
-        RunsCommand::Show { ids, all, facts } => {
+        RunsCommand::Show {
+            ids,
+            all,
+            facts,
+            outputs,
+        } => {
             let runs = priced_runs(&archive, ids, facts)?;
-            let texts = runs
-                .iter()
-                .map(|run| shown(run, *all).trim_end().to_owned());
-            output::print(&texts.collect::<Vec<_>>().join("\n\n"))
+            shown_again(&runs, *all, outputs)
         }
         RunsCommand::Repeat(args) => repeated(archive, &path, args),
         RunsCommand::Export {
@@ -77,7 +79,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output,
             ..
         } => {
-            let form = form_of(*form, output)?;
+            let form = form_of(*form, *every, output)?;
             let others = beside.iter().map(|id| RunPart::Archived(*id)).collect();
             let ids = [&ids[..], &[RunSet(others)]].concat();
             let runs = priced_runs(&archive, &ids, facts)?;
@@ -94,6 +96,19 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output::print(&format!("deleted: {}", ids.len()))
         }
     }
+}
+
+/// Runs printed again, and written in the forms that were asked for.
+fn shown_again(runs: &[Run], all: bool, outputs: &Outputs) -> anyhow::Result<Exit> {
+    if !outputs.have_stdout() {
+        let texts = runs.iter().map(|run| shown(run, all));
+        let texts: Vec<String> = texts.map(|it| it.trim_end().to_owned()).collect();
+        output::print(&texts.join("\n\n"))?;
+    }
+    for (form, output) in outputs.asked() {
+        output.write(&form.write_all(runs, None)?)?;
+    }
+    Ok(Exit::Done)
 }
 
 /// The runs that are named, with what their systems cost.

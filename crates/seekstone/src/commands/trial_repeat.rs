@@ -80,7 +80,7 @@ fn kept_in<'a>(runs: &'a RefCell<Vec<Run>>, ready: Ready<'a>) -> Ready<'a> {
 /// Show the answer over all runs, and write the forms that were asked for.
 fn deliver(args: &TrialArgs, run: &Run) -> anyhow::Result<Exit> {
     let outputs = &args.common.outputs;
-    if !outputs.asked().any(|(_, output)| output.is_stdout()) {
+    if !outputs.have_stdout() {
         output::print(show(run, args.common.all).trim_end())?;
     }
     for (form, output) in outputs.asked() {
