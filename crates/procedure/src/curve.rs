@@ -304,11 +304,10 @@ impl LoadCurve {
         })
     }
 
-    /// What has been found; `None` where already the first load failed.
+    /// What has been found; `None` before the first point, or where already that failed.
     #[must_use]
     pub fn found(&self, title: &str) -> Option<Curve> {
-        let has_points = !self.visits.is_empty() || self.failed.is_none();
-        has_points.then(|| self.curve(title))
+        (!self.visits.is_empty()).then(|| self.curve(title))
     }
 
     /// What has been found so far.

@@ -198,6 +198,9 @@ fn rows_at_issue<'a>(answer: &Candidates<'a>, tables: &'a [Table]) -> Vec<&'a Ro
 
 fn nothing_measured(run: &Run) -> String {
     match &run.status {
+        Status::Partial { reason } if !run.curves.is_empty() => {
+            format!("Cannot tell: {reason}, and all points so far are estimates.")
+        }
         Status::Partial { reason } => {
             format!("Nothing was measured: {}.", reason.trim_end_matches('.'))
         }

@@ -233,7 +233,7 @@ pub fn run_study(
         Err(error) if ended.replicates.is_empty() => {
             // There is nothing to go on with.
             ended.journal.map_or(Ok(()), Journal::remove)?;
-            return Err(with_what_is_left(error, &ended.warnings));
+            return Err(with_what_is_left(before_all(error), &ended.warnings));
         }
         Err(error) => Status::Partial {
             reason: with_causes(&error),
@@ -276,6 +276,17 @@ pub fn run_study(
     };
     study.give_to(&mut run);
     Ok((run, journal))
+}
+
+/// The same of a study of which nothing was measured.
+fn before_all(error: StudyRunError) -> StudyRunError {
+    match error {
+        StudyRunError::Interrupted(signal) => BenchError::Interrupted {
+            signal: signal.into(),
+        }
+        .into(),
+        error => error,
+    }
 }
 
 /// How levels are made, for the note: options of file systems and mounts are nowhere else.

@@ -84,6 +84,10 @@ impl MeasurementPlan for CurveMeasurer<'_> {
             let begun = session.now();
             let outcome = measure(session, &trial, recall, &mut |_| true)?;
             let elapsed = session.now().since(begun);
+            if point.is_scout {
+                // Cut short it shows no way.
+                session.go_on(&trial, None)?;
+            }
             self.record(&point, &outcome, elapsed);
             session.go_on(&trial, None)?;
         }

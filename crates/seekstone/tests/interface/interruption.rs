@@ -94,13 +94,39 @@ fn a_signal_ends_a_trial_of_nothing_in_order() {
 
 #[test]
 fn a_signal_before_anything_was_measured_leaves_nothing() {
-    let scratch = Scratch::in_memory();
-    let args = ["trial", "--size", "1GiB", "target"];
-    let ended = stop(&scratch, &args, "writing the test file", Signal::INT);
-    let expected = "error: stopped by SIGINT before anything was measured. Nothing was saved";
-    ended.check(&args, 1, expected);
-    assert_eq!(ended.stdout, "");
-    scratch.check(&["runs", "list"], 0, "no runs are archived");
+    let check = |args: &[&str], stage: &str| {
+        let scratch = Scratch::in_memory();
+        let ended = stop(&scratch, args, stage, Signal::INT);
+        let expected = "error: stopped by SIGINT before anything was measured. Nothing was saved";
+        ended.check(args, 1, "");
+        assert!(
+            ended.stderr.ends_with(&format!("{expected}\n")),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(ended.stdout, "");
+        scratch.check(&["runs", "list"], 0, "no runs are archived");
+    };
+    check(
+        &["trial", "--size", "1GiB", "target"],
+        "writing the test file",
+    );
+    // Bugs: "Nothing was measured", "What was measured before is above", and an empty run; and of a
+    // comparison not a word of what became of it.
+    check(
+        &["curve", "--size", "8MiB", "target"],
+        "random read 4 KiB, 1 client",
+    );
+    let compare = [
+        "compare",
+        "target",
+        "target",
+        "--set",
+        "size=8MiB",
+        "--set",
+        "duration=60s",
+    ];
+    check(&compare, "repeat 1 of 16");
 }
 
 /// A limit on reads that a control group sets while it is measured. Taken away when dropped.
