@@ -2,8 +2,12 @@
 
 use units::{Bytes, Duration, format_counted, format_duration_ns};
 use watch::{
-    LevelFinding, ProbeKind, ProcessShare, TargetWatch, WatchEvent, WatchLevel, WatchWindow,
+    LevelFinding, ProbeKind, ProbeTimes, ProcessShare, TargetWatch, WatchEvent, WatchLevel,
+    WatchWindow,
 };
+
+/// With fewer probes, fewer than ten lie above p99.
+const P99_PROBES_MIN: u64 = 1_000;
 
 /// A millisecond since 1970 as text.
 pub type WallClock<'a> = &'a dyn Fn(u64) -> String;
@@ -84,31 +88,44 @@ fn of_kind(kind: ProbeKind, hour: &WatchWindow, watch: &TargetWatch) -> Option<S
     let p50 = times.quantile(0.5)?;
     let ns = |ns: u64| format_duration_ns(ns as f64);
     let slow = watch.going_on(kind).map_or("", |_| " SLOW,");
+    let p99 = p99(times).map_or_else(String::new, |it| format!(" p99 {},", ns(it)));
     Some(format!(
-        "{} p50 {}, p99 {}, max {}{slow}",
+        "{} p50 {},{p99} max {}{slow}",
         kind.name(),
         ns(p50),
-        ns(times.quantile_or_max(0.99)),
         ns(times.max_ns())
     ))
 }
 
+/// The 99th percentile, where enough probes lie above it.
+fn p99(times: &ProbeTimes) -> Option<u64> {
+    (times.count() >= P99_PROBES_MIN).then(|| times.quantile_or_max(0.99))
+}
+
 /// The answer of a whole watch in a sentence, and what was not counted in further lines.
 #[must_use]
-pub fn watch_summary(target: &str, all: &WatchWindow, events: u64, elapsed: Duration) -> String {
+pub fn watch_summary(target: &str, watch: &TargetWatch, elapsed: Duration) -> String {
+    let all = watch.all();
     let ns = |ns: u64| format_duration_ns(ns as f64);
     let of = |kind: ProbeKind| {
         let times = all.times(kind);
-        let p99 = times.quantile(0.99).map(|_| times.quantile_or_max(0.99))?;
+        let p50 = times.quantile(0.5)?;
         let (name, max) = (kind.name(), ns(times.max_ns()));
-        Some(format!("{name} p99 {}, longest {max}", ns(p99)))
+        Some(match p99(times) {
+            Some(p99) => format!("{name} p99 {}, longest {max}", ns(p99)),
+            None => {
+                let of = format_counted(times.count(), "probe");
+                format!("{name} p50 {}, longest {max} of {of}", ns(p50))
+            }
+        })
     };
     let kinds: Vec<String> = ProbeKind::ALL.into_iter().filter_map(of).collect();
     let kinds = match kinds.is_empty() {
         true => "no probe was answered".to_owned(),
         false => kinds.join(", "),
     };
-    let slow = match events {
+    let slow = match watch.events() {
+        0 if !watch.knows_usual() => "Too few probes to know what is usual".to_owned(),
         0 => "It was never slower than usual".to_owned(),
         n => format!("It was slower than usual {}", format_counted(n, "time")),
     };
@@ -165,14 +182,14 @@ pub fn watch_hours(windows: &[WatchWindow], clock: WallClock<'_>) -> String {
                 continue;
             };
             let ns = |ns: u64| format_duration_ns(ns as f64);
-            let (p99, max) = (times.quantile_or_max(0.99), times.max_ns());
+            let p99 = p99(times).map_or_else(String::new, ns);
             text += &format!(
                 "{begin:<25} {:<5} {:>7} {:>9} {:>9} {:>9}\n",
                 kind.name(),
                 times.count(),
                 ns(p50),
-                ns(p99),
-                ns(max)
+                p99,
+                ns(times.max_ns())
             );
         }
     }

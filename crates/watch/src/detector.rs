@@ -223,6 +223,12 @@ impl ChangeDetector {
         self.usual.times()
     }
 
+    /// Whether enough is known to tell slow probes from usual ones.
+    #[must_use]
+    pub const fn knows_usual(&self) -> bool {
+        self.cells.is_some()
+    }
+
     /// To be told once a minute: its times are usual ones, unless it had an event.
     pub fn end_minute(&mut self) {
         let minute = std::mem::take(&mut self.minute);

@@ -137,6 +137,12 @@ impl TargetWatch {
         self.detectors[kind as usize].usual()
     }
 
+    /// Whether enough probes were answered to tell slow ones from usual ones.
+    #[must_use]
+    pub fn knows_usual(&self) -> bool {
+        self.detectors.iter().any(ChangeDetector::knows_usual)
+    }
+
     /// The last 60 minutes with the present one, as far as they are watched.
     #[must_use]
     pub fn last_hour(&self) -> WatchWindow {

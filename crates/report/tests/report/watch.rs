@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use report::{watch_event, watch_metrics, watch_status, watch_summary};
+use report::{watch_event, watch_hours, watch_metrics, watch_status, watch_summary};
 use units::{Duration, Instant};
 use watch::{Probe, ProbeKind, ProcessShare, SlowEvent, TargetWatch, WatchCounter, WatchEvent};
 
@@ -69,10 +69,10 @@ fn an_event_says_when_how_slow_and_who() {
     );
 }
 
-/// A watch of an hour with reads of 1 ms, one of 3 ms, and one that came too late.
-fn watch() -> TargetWatch {
+/// A watch of so many seconds with reads of 1 ms, one of 3 ms, and one that came too late.
+fn watch(seconds: u64) -> TargetWatch {
     let mut watch = TargetWatch::new(Duration::from_secs(1), 0);
-    for second in 1..=3_600 {
+    for second in 1..=seconds {
         let due = Instant(second * 1_000_000_000);
         let probe = Probe {
             kind: ProbeKind::Read,
@@ -91,15 +91,31 @@ fn watch() -> TargetWatch {
 
 #[test]
 fn the_status_and_the_summary_are_short() {
-    let watch = watch();
+    let watch = watch(3_600);
     let status = watch_status("/data", &watch);
     let expected = "/data: read p50 1.00 ms, p99 1.01 ms, max 3.00 ms in the last hour, 0 events";
     assert_eq!(status, expected);
-    let all = watch.all();
-    let summary = watch_summary("/data", &all, watch.events(), Duration::from_secs(3_600));
+    let summary = watch_summary("/data", &watch, Duration::from_secs(3_600));
     let expected = "/data for 1 h: read p99 1.01 ms, longest 3.00 ms. It was never slower than \
                     usual.\n  not counted: 1 probe, under way while seekstone stood still";
     assert_eq!(summary, expected);
+}
+
+/// Bug: after 59 probes the longest was called their p99, and none was slower than usual.
+#[test]
+fn few_probes_have_no_p99_and_nothing_usual() {
+    let watch = watch(59);
+    let status = watch_status("/data", &watch);
+    assert_eq!(
+        status,
+        "/data: read p50 1.00 ms, max 3.00 ms in the last hour, 0 events"
+    );
+    let summary = watch_summary("/data", &watch, Duration::from_secs(59));
+    let expected = "/data for 59.0 s: read p50 1.00 ms, longest 3.00 ms of 58 probes. Too few \
+                    probes to know what is usual.";
+    assert_eq!(summary.lines().next(), Some(expected));
+    let hours = watch_hours(&[watch.all()], &clock);
+    assert_eq!(hours.matches("3.00 ms").count(), 1, "{hours}");
 }
 
 /// A sample: its labels and value.
@@ -160,7 +176,7 @@ fn parsed(page: &str) -> BTreeMap<String, Vec<Sample>> {
 
 #[test]
 fn metrics_are_sound_and_say_what_was_seen() {
-    let watch = watch();
+    let watch = watch(3_600);
     let page = watch_metrics(
         [("/data", &watch), ("/b", &watch)].into_iter(),
         2_500_000_000,
@@ -204,7 +220,7 @@ fn metrics_are_sound_and_say_what_was_seen() {
 
 #[test]
 fn a_hostile_target_stays_one_label() {
-    let watch = watch();
+    let watch = watch(3_600);
     let page = watch_metrics([("a\"b\\c\nd# EOF", &watch)].into_iter(), 0);
     assert_eq!(page.lines().filter(|line| *line == "# EOF").count(), 1);
     for line in page.lines().filter(|it| it.contains("target=")) {

@@ -41,6 +41,9 @@ fn a_day_of_a_model_is_told_and_kept() {
     let rows = lines_with(&past.stdout, ":00:00Z   ");
     assert_eq!(rows.len(), 48, "24 hours of both kinds: {}", past.stdout);
     assert_eq!(lines_with(&past.stdout, " to ").len(), 6, "{}", past.stdout);
+    let lines = scratch.check(&["watch", STALLS, "--past", "7h", "--json"], 0, "");
+    let of = |kind: &str| lines_with(&lines.stdout, &format!("\"type\":\"{kind}\"")).len();
+    assert_eq!((of("minute"), of("event")), (7 * 60, 2), "{}", lines.stdout);
     // What was seen within the last hours alone.
     let past = scratch.check(&["watch", STALLS, "--past", "7h"], 0, "");
     assert_eq!(lines_with(&past.stdout, " to ").len(), 2, "{}", past.stdout);

@@ -3,8 +3,10 @@
 use archive::Archive;
 use host::environment::{local_iso, unix_ms, utc_iso};
 use report::{watch_event, watch_hours};
+use watch::WatchEvent;
 
 use super::place::whole_name;
+use super::session::{event_json, minute_json};
 use crate::args::WatchArgs;
 use crate::commands::setup::archive_path;
 use crate::exit::{Exit, UsageError};
@@ -44,8 +46,11 @@ pub fn show(args: &WatchArgs) -> anyhow::Result<Exit> {
             local_iso
         };
         if args.json {
-            for event in &events {
-                output::print(&serde_json::to_string(event)?)?;
+            let minutes = windows.iter().map(|it| minute_json(name, it, clock));
+            let what = |it: &WatchEvent| it.slow.end_ms.map_or("began", |_| "ended");
+            let events = events.iter().map(|it| event_json(what(it), it, clock));
+            for line in minutes.chain(events) {
+                output::print(&line.to_string())?;
             }
             continue;
         }

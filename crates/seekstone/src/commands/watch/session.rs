@@ -241,9 +241,7 @@ impl WatchSession {
     }
 
     fn report_event(&mut self, what: &'static str, event: WatchEvent) -> anyhow::Result<()> {
-        let document = json!({"type": "event", "what": what, "event": event,
-            "begin": (self.outputs.clock)(event.slow.begin_ms),
-            "end": event.slow.end_ms.map(self.outputs.clock)});
+        let document = event_json(what, &event, self.outputs.clock);
         let text = format!(
             "{}{what}: {}",
             self.named(&event.target),
@@ -384,8 +382,7 @@ impl WatchSession {
             let window = target.watch.end_minute(second);
             self.end_minute(number, window)?;
             let target = &self.targets[number];
-            let (all, events) = (target.watch.all(), target.watch.events());
-            lines.push(watch_summary(&target.name, &all, events, elapsed));
+            lines.push(watch_summary(&target.name, &target.watch, elapsed));
         }
         self.keep();
         let exit = match &self.outputs.level {
@@ -408,7 +405,18 @@ impl WatchSession {
     }
 }
 
-fn minute_json(target: &str, window: &WatchWindow, clock: fn(u64) -> String) -> serde_json::Value {
+/// An event as a line for programs.
+pub fn event_json(what: &str, event: &WatchEvent, clock: fn(u64) -> String) -> serde_json::Value {
+    json!({"type": "event", "what": what, "event": event,
+        "begin": clock(event.slow.begin_ms), "end": event.slow.end_ms.map(clock)})
+}
+
+/// A window as a line for programs.
+pub fn minute_json(
+    target: &str,
+    window: &WatchWindow,
+    clock: fn(u64) -> String,
+) -> serde_json::Value {
     let times = |kind: ProbeKind| {
         let times = window.times(kind);
         json!({"count": times.count(), "p50_ns": times.quantile(0.5),
