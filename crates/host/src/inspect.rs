@@ -88,10 +88,7 @@ const LAYERS_MAX: usize = 8;
 #[non_exhaustive]
 pub enum InspectError {
     /// Nothing is at this path.
-    #[error(
-        "there is nothing at `{}`. Check the spelling, or create the directory first",
-        .0.display()
-    )]
+    #[error("{}", missing(.0))]
     Missing(PathBuf),
     /// The user may not reach this path.
     #[error(
@@ -118,6 +115,35 @@ pub enum InspectError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// What to name where nothing is.
+fn missing(path: &Path) -> String {
+    let named = path.display().to_string();
+    let device = Path::new("/dev").join(path);
+    if let Some((protocol, rest)) = named.split_once("://") {
+        let rest = rest.trim_end_matches('/');
+        return match (protocol, rest.contains('/')) {
+            ("http" | "https", has_bucket) => {
+                let bucket = if has_bucket { "" } else { "/BUCKET" };
+                format!(
+                    "`{named}` is a URL. `seekstone objects s3:{protocol}://{rest}{bucket}` \
+                     measures an object store"
+                )
+            }
+            _ => format!("`{named}` is a URL. Mount it, and name its directory"),
+        };
+    }
+    let advice = if path.starts_with("/dev") {
+        "`lsblk` lists devices".to_owned()
+    } else if path.is_relative() && device.exists() {
+        format!("The device is {}", device.display())
+    } else if named.contains(":/") {
+        "Mount it, and name its directory".to_owned()
+    } else {
+        "Check the spelling, or create the directory first".to_owned()
+    };
+    format!("there is nothing at `{named}`. {advice}")
 }
 
 /// Describes the target at `path`, with what would mislead a reader of its results.

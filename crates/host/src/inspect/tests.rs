@@ -7,11 +7,11 @@ mod raid;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use results::environment::{Caution, TargetDescription, TargetKind};
 
-use super::{InspectedPath, Space, SystemRoots, describe};
+use super::{InspectedPath, Space, SystemRoots, describe, missing};
 
 const GIB: u64 = 1 << 30;
 
@@ -118,4 +118,22 @@ fn device_names(target: &TargetDescription) -> Vec<&str> {
         .iter()
         .map(|device| device.name.as_str())
         .collect()
+}
+
+/// Bug: "create the directory first" for a server without a bucket, and for a device.
+#[test]
+fn what_is_no_directory_is_not_to_be_created() {
+    let check = |named: &str, expected: &str| {
+        let said = missing(Path::new(named));
+        assert!(said.contains(expected), "{said}");
+        assert!(!said.contains("create"), "{said}");
+    };
+    check("http://h:9/", "`seekstone objects s3:http://h:9/BUCKET`");
+    check("https://h/b", "`seekstone objects s3:https://h/b`");
+    check("nfs://h/export", "Mount it");
+    check("h:/export", "Mount it");
+    check("/dev/nvme9n9", "`lsblk` lists devices");
+    check("null", "The device is /dev/null");
+    let typed = missing(Path::new("no/such"));
+    assert!(typed.ends_with("or create the directory first"), "{typed}");
 }
