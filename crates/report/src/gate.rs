@@ -1,8 +1,8 @@
 //! Sets of runs held against each other: limits with their verdicts, and what changed in words.
 
 use results::{
-    Better, GateLimit, GateRow, RatioRow, Run, SetupDifference, Table, change_in_words,
-    ratio_table, spoken,
+    Better, GateLimit, GateRow, LimitVerdict, RatioRow, Run, SetupDifference, Table,
+    change_in_words, ratio_table, spoken,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ pub struct RunSets<'a> {
     pub new: usize,
     /// Of the baseline with fewer nothing is claimed.
     pub base_min: usize,
+    /// How many runs the baseline has once the new ones have joined it.
+    pub base_after: usize,
     /// The commits of the last baseline run and of the last new one, where both are known.
     pub commits: Option<[&'a str; 2]>,
     /// Name of a baseline that is kept.
@@ -38,7 +40,7 @@ pub struct RunSets<'a> {
 impl RunSets<'_> {
     /// Why nothing can be claimed, where that is so.
     pub(crate) fn too_few(&self) -> Option<String> {
-        let Self { base, base_min, .. } = self;
+        let (base, base_min) = (self.base_after, self.base_min);
         (base < base_min).then(|| {
             let more = times(base_min - base);
             let advice = match self.kept_as {
@@ -215,7 +217,9 @@ fn power(limit: &GateLimit) -> Option<String> {
 
 /// A slow decline that no single comparison shows.
 fn trend(limit: &GateLimit) -> Option<String> {
-    let trend = limit.trend?;
+    // A step that the limit has shown is no slow decline.
+    let is_step = limit.verdict == LimitVerdict::Exceeded;
+    let trend = limit.trend.filter(|_| !is_step)?;
     let change = change_in_words(&limit.figure, trend);
     let runs = trend.samples;
     Some(format!(

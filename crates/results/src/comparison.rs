@@ -237,7 +237,14 @@ pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
         let key = key.clone();
         (base != new).then_some(SetupDifference { key, base, new })
     });
-    differences.collect()
+    let mut differences: Vec<SetupDifference> = differences.collect();
+    // The target's description repeats the name that was typed.
+    let named = differences.iter().find(|it| it.key == "setup.target");
+    if let Some(SetupDifference { base, new, .. }) = named.cloned() {
+        let repeats = |it: &SetupDifference| it.key.starts_with("target.") && it.base == base;
+        differences.retain(|it| !repeats(it) || it.new != new);
+    }
+    differences
 }
 
 /// What is not the same in the setups of all runs of two sets: the values of either, where there

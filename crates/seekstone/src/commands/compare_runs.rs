@@ -84,23 +84,25 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
     if let (Some(name), true) = (kept_as, args.update) {
         refuse_unlike(name, &differences)?;
     }
+    let exit = exit_of(&limits, &new);
     let ratios = set_ratios(&base, &new);
-    let is_void = exit_of(&limits, &new) == Exit::Invalid;
+    let is_void = exit == Exit::Invalid;
     if !base.is_empty() && ratios.is_empty() && limits.is_empty() && !is_void {
         let text =
             "no figure is in all of the runs: compare runs of one command with the same rows";
         return Err(UsageError(text.into()).into());
     }
+    let joins = args.update && exit == Exit::Done;
     let sets = RunSets {
         workload: new.first().and_then(report::workload),
         base: base.len(),
         new: new.len(),
         base_min: BASE_RUNS_MIN,
+        base_after: base.len() + if joins { new.len() } else { 0 },
         commits: commits(&base, &new),
         kept_as,
         differences: &differences,
     };
-    let exit = exit_of(&limits, &new);
     write_forms(args, (&sets, &limits, exit), &ratios, &both)?;
     if let (Some(name), true) = (&args.baseline, args.update) {
         update(&mut archive, name, &new, exit)?;
@@ -226,7 +228,7 @@ fn write_forms(
             &picture.map_err(|it| UsageError(it.to_string()))?,
         )?;
     }
-    if outputs.asked().any(|(_, output)| output.is_stdout()) {
+    if outputs.have_stdout() {
         return Ok(());
     }
     let style = output::style(args.common.all);

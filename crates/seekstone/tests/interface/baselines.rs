@@ -165,7 +165,9 @@ fn a_baseline_rolls_on_with_what_passes() {
     };
     (1..=5).for_each(|seed| saved("1ms", seed));
     let first = ["compare", "1..4", "--baseline", "main", "--update"];
-    scratch.check(&first, 0, "Baseline main: 4 runs.");
+    let ended = scratch.check(&first, 0, "Baseline main: 4 runs.");
+    // Bug: it was told to measure three times more.
+    assert!(!ended.stdout.contains("it needs"), "{}", ended.stdout);
     let again = [
         "compare",
         "latest",
@@ -390,6 +392,12 @@ fn a_slow_decline_is_told_although_every_gate_passes() {
         0,
         "PASS",
     );
+    assert!(!ended.stdout.contains("Slow decline"), "{}", ended.stdout);
+    // Bug: a step that a limit has shown was a slow decline, too.
+    let step = ["1ms", "1ms", "1ms", "1ms", "1.5ms", "1.5ms", "1.5ms"];
+    archived(&scratch, &step);
+    let gate = ["compare", "9..12", "13..15", "--fail", "mean > +10%"];
+    let ended = scratch.check(&gate, 4, "FAIL mean > +10%");
     assert!(!ended.stdout.contains("Slow decline"), "{}", ended.stdout);
 }
 
