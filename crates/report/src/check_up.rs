@@ -123,12 +123,13 @@ pub(crate) fn header(page: &mut TextPage<'_>, run: &Run) {
     }
     let mut lines = stands_on(run);
     if run.target.kind != TargetKind::Simulated && run.environment.is_known() {
-        match lines.as_mut_slice() {
-            [one] if !page.style.all => {
-                let target = target::in_short(&run.target);
-                *one = [vec![target], machine_in_short(run)].concat().join(", ");
+        let is_short = !page.style.all && !lines.is_empty() && !places(run).any(is_model);
+        match is_short {
+            true => {
+                let targets = distinct(places(run).map(target::in_short));
+                lines = vec![[targets, machine_in_short(run)].concat().join(", ")];
             }
-            _ => lines.push(machine(run)),
+            false => lines.push(machine(run)),
         }
     }
     for line in lines {
@@ -141,14 +142,36 @@ fn stands_on(run: &Run) -> Vec<String> {
     if run.note.is_some() && !run.other_targets.is_empty() {
         return Vec::new();
     }
-    let places = || std::iter::once(&run.target).chain(&run.other_targets);
-    let is_model = |it: &&TargetDescription| it.kind == TargetKind::Simulated;
-    let models = places().filter(is_model).count();
-    if models == 0 || models == places().count() {
+    if places(run).all(is_model) {
         return vec![target::in_brief(&run.target)];
     }
-    let each = places().map(|it| format!("{}: {}", it.given, target::in_brief(it)));
+    if !places(run).any(is_model) {
+        return distinct(places(run).map(target::in_brief));
+    }
+    let each = places(run).map(|it| format!("{}: {}", it.given, target::in_brief(it)));
     each.collect()
+}
+
+/// The target, and those measured beside it: of `files` that is main memory, for comparison.
+pub(crate) fn places(run: &Run) -> impl Iterator<Item = &TargetDescription> {
+    let others = run.other_targets.iter();
+    let others = others.filter(|_| run.settings.command != "files");
+    std::iter::once(&run.target).chain(others)
+}
+
+fn is_model(target: &TargetDescription) -> bool {
+    target.kind == TargetKind::Simulated
+}
+
+/// Each text once, in their order.
+pub(crate) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for text in texts {
+        if !found.contains(&text) {
+            found.push(text);
+        }
+    }
+    found
 }
 
 /// What the run found beyond its verdict: of a note its conclusions.

@@ -5,7 +5,7 @@ use units::{format_counted, format_duration_ns};
 
 use super::key_figures;
 use super::tables::folded;
-use crate::check_up::{CONCLUSIONS, FINDINGS, machine, page_title};
+use crate::check_up::{CONCLUSIONS, FINDINGS, distinct, machine, page_title, places};
 use crate::list::moment;
 use crate::markup::{escaped, in_print};
 use crate::names::capitalised;
@@ -55,8 +55,10 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
         goals(run),
         key_figures::all(run, tables)
     ));
-    let target = format!("{}: {}", run.target.given, in_brief(&run.target));
-    let mut places = vec![escaped(&target)];
+    // A note names each of its places.
+    let shown = if run.note.is_some() { 1 } else { usize::MAX };
+    let each = places(run).map(|it| escaped(&format!("{}: {}", it.given, in_brief(it))));
+    let mut places = distinct(each.take(shown));
     if !run.is_of_models() {
         let machine = format!("{}, {}", run.environment.host_name, machine(run));
         places.push(escaped(&machine));

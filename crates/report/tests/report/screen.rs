@@ -11,6 +11,22 @@ pub(super) const ASCII: Style = Style {
     all: false,
 };
 
+/// Bug: a comparison of ext4 with XFS said "ext4 on vda1", and nothing of the other.
+#[test]
+fn each_target_is_described_once() {
+    let mut run = sample::run();
+    let mut other = run.target.clone();
+    run.other_targets.push(other.clone());
+    other.file_system.as_mut().expect("one").kind = "xfs".into();
+    run.other_targets.push(other);
+    let head =
+        "  ext4 on vda1 (virtio, non-rotational), xfs on vda1 (virtio, non-rotational), 23 GiB";
+    let screen = check_up(&run, &Style::default());
+    assert_eq!(screen.matches(" on vda1").count(), 2, "{screen}");
+    assert!(screen.contains(head), "{screen}");
+    assert_eq!(html(&run).matches(": xfs on vda1").count(), 1);
+}
+
 #[test]
 fn the_check_up_fits_one_screen() {
     let screen = check_up(&sample::run(), &Style::default());
