@@ -215,7 +215,9 @@ pub fn again(
     let matches = matches.map_err(|error| {
         let text = error.render().to_string();
         let text = text.trim_start_matches("error: ");
-        UsageError(text.lines().next().unwrap_or_default().to_owned())
+        // What is missing or possible stands in lines of its own, before tips and usage.
+        let lines = text.lines().take_while(|it| !it.is_empty());
+        UsageError(lines.map(str::trim).collect::<Vec<_>>().join(" "))
     })?;
     Ok((definition, matches))
 }

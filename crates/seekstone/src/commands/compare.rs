@@ -16,7 +16,8 @@ use crate::commands::measures::{command, commands, is_known, options, workload};
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::offers;
 use crate::commands::study::{
-    ONE_HOST_RESTARTS, ONE_HOST_RESUMES, StudyFile, StudyInvocation, beginning, ready_study,
+    COMPARISON, ONE_HOST_RESTARTS, ONE_HOST_RESUMES, StudyFile, StudyInvocation, beginning,
+    ready_study,
 };
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -50,6 +51,7 @@ impl MeasuringCommand for CompareArgs {
 
     fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         let asked = self.study(&mut setup)?;
+        let ready = ready_study(asked, setup)?;
         let is_shown = !self.common.quiet && self.common.ranks.is_none();
         if self.common.ranks.is_none() {
             let doubts = doubts(&self.target, only_reads(self), is_shown)?;
@@ -60,7 +62,7 @@ impl MeasuringCommand for CompareArgs {
         if let Some(plan) = plan(self).filter(|_| is_shown) {
             output::complain(&plan);
         }
-        ready_study(asked, setup)
+        Ok(ready)
     }
 }
 
@@ -101,8 +103,17 @@ fn plan(args: &CompareArgs) -> Option<String> {
         whole.min(budget.as_secs_f64() + longest.as_secs_f64() * real as f64)
     });
     let time = |seconds: f64| format_duration_ns(seconds * 1e9);
+    // A duration is that of the measurement alone.
+    let is_timed = args.set.iter().any(|(key, _)| key == "duration");
+    let has_files = is_timed && args.target.iter().any(|it| Path::new(it).is_dir());
+    let files = if has_files {
+        ", and the time for test files"
+    } else {
+        ""
+    };
     Some(format!(
-        "{} of {}, each up to {}: up to {} in all. Shorten it with --repeat or --set budget=20s",
+        "{} of {}, each up to {}: up to {} in all{files}. Shorten it with --repeat or --set \
+         budget=20s",
         format_counted(count, "repeat"),
         args.measure,
         time(longest.as_secs_f64()),
@@ -158,7 +169,7 @@ fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<StudyIn
     }
     offers::check_compared(args)?;
     Ok(StudyInvocation {
-        file: StudyFile::made("the comparison", || definition(args), setup),
+        file: StudyFile::made(COMPARISON, || definition(args), setup),
         overrides: StudyOverrides {
             set: [own_share(args).into_iter().collect(), args.set.clone()].concat(),
             replicates: Some(args.rounds),

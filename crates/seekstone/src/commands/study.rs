@@ -67,6 +67,8 @@ impl StudyFile {
     }
 }
 
+/// What a comparison's study is called.
+pub const COMPARISON: &str = "the comparison";
 /// Follows the name of the archive in the name of a journal.
 pub const STUDY_JOURNAL: &str = ".study-";
 
@@ -175,7 +177,16 @@ fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition,
         overrides,
         &study_kinds(&Everything::default()),
     );
-    read.map_err(|error| UsageError(error.to_string()))
+    read.map_err(|error| {
+        // Of what a comparison is read from, nobody wrote a line.
+        let line = format!("{COMPARISON}:");
+        let text = error.to_string();
+        let texts = text.lines().map(|it| match it.strip_prefix(&line) {
+            Some(rest) => rest.split_once(": ").map_or(rest, |(_, message)| message),
+            None => it,
+        });
+        UsageError(texts.collect::<Vec<_>>().join("\n"))
+    })
 }
 
 impl MeasuringCommand for StudyArgs {

@@ -437,13 +437,22 @@ fn a_comparison_says_first_how_long_it_may_take() {
         std::fs::create_dir(scratch.path(name)).expect("a directory");
     }
     let more = ["--no-save", "--set=size=4MiB"];
-    let plan = "4 repeats of trial, each up to 50.0 ms: up to 200 ms in all";
+    let plan = "each up to 50.0 ms: up to 200 ms in all, and the time for test files. Shorten";
     let ended = scratch.check(&[&args[..], &more].concat(), 0, "");
     assert!(ended.stderr.contains(plan), "{}", ended.stderr);
     let virtual_time = [BASE, SLOWER, "--set=duration=50ms", "--rounds=2"];
     let virtual_time = [&["compare", "--no-save"][..], &virtual_time].concat();
     let ended = scratch.check(&virtual_time, 0, "");
     assert!(!ended.stderr.contains("in all"), "{}", ended.stderr);
+    // Bugs: the plan of what was then refused, and "were not provided:" without a name.
+    let wrong = [&args[..], &["--measure=files", "--set=files=9"]].concat();
+    let ended = scratch.check(&wrong, 2, "");
+    let expected = "error: --set duration=50ms: files has no setting";
+    assert!(ended.stderr.starts_with(expected), "{}", ended.stderr);
+    let wrong = ["compare", "a", "b", "--measure=files", "--set=files=9"];
+    let expected = "error: the following required arguments were not provided: --workload";
+    let ended = scratch.check(&wrong, 2, "");
+    assert!(ended.stderr.starts_with(expected), "{}", ended.stderr);
 }
 
 /// Bug: whatever `random`, `rab`, `transactions` and `files` do not give was refused after the
