@@ -1,4 +1,4 @@
-//! Runs compared row by row: figures of rows with equal levels, and what differs in their setups.
+//! Compares runs row by row: figures of rows with equal levels, and differences in their setups.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,20 +20,20 @@ pub enum Shown {
     Worse,
     /// They differ, and neither direction is better.
     Differs,
-    /// No difference: the interval of their ratio holds 1.
+    /// No difference: the interval of the ratio includes 1.
     Nothing,
-    /// One of the rows must not be used: how little it can be trusted.
+    /// One of the rows is not reliable; how far it can be trusted.
     Untrusted(Trust),
     /// One of the figures has no interval.
     NoInterval,
 }
 
-/// One figure of a run over the same of another.
+/// The ratio of a figure of one run to the same figure of another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureRatio {
     /// Name of the table.
     pub table: Cow<'static, str>,
-    /// The row in words.
+    /// Name of the row.
     pub row: String,
     /// Name of the metric.
     pub metric: String,
@@ -43,30 +43,30 @@ pub struct FigureRatio {
     pub better: Better,
     /// How prominent the figure is.
     pub role: Role,
-    /// The figure compared with.
+    /// The figure in the base run.
     pub base: Estimate,
-    /// The figure compared.
+    /// The figure in the new run.
     pub new: Estimate,
-    /// New over base; each interval holds what varied within its run.
+    /// New over base. The interval covers only the variation within each run.
     pub ratio: Estimate,
-    /// What follows.
+    /// What the intervals show.
     pub shown: Shown,
 }
 
-/// Something that is not the same in the setups of two runs.
+/// A setting or property that differs between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetupDifference {
-    /// What it is, such as `environment.kernel`.
+    /// Its key, such as `environment.kernel`.
     pub key: String,
-    /// In the run compared with.
+    /// Its value in the base run.
     pub base: String,
-    /// In the run compared.
+    /// Its value in the new run.
     pub new: String,
 }
 
 impl FigureRatio {
-    /// How much better the new figure is: above 1 where it is better, whichever direction that is.
-    /// None of figures that only explain others.
+    /// How much better the new figure is: above 1 where it is better, whichever direction is
+    /// better. None for metrics without a better direction.
     #[must_use]
     pub fn performance(&self) -> Option<Estimate> {
         match self.better {
@@ -78,7 +78,7 @@ impl FigureRatio {
 }
 
 impl Shown {
-    /// In a word; none where the intervals show nothing.
+    /// The result as a word; none where the intervals show no difference.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Shown {
     }
 }
 
-/// Ratios with what they are of: the name, base and new, new over base, and what that shows.
+/// A row of ratios: its levels, the values and the result.
 pub struct RatioRow {
     /// Levels of the factors of the table.
     pub levels: Vec<String>,
@@ -102,7 +102,7 @@ pub struct RatioRow {
     pub better: Better,
     /// Base, new, and new over base.
     pub values: [Estimate; 3],
-    /// In a word.
+    /// The result as a word.
     pub shown: &'static str,
 }
 
@@ -123,7 +123,7 @@ pub fn ratio_table(factors: &[&str], rows: impl IntoIterator<Item = RatioRow>) -
     Table::new("ratios", factors, rows.collect()).shown(show)
 }
 
-/// Keys of setups that differ between any two runs, and mean nothing for their figures.
+/// Setup keys that differ between any two runs and do not affect their figures.
 const EACH_ITS_OWN: [&str; 11] = [
     "environment.started_at",
     "environment.load_average",
@@ -138,7 +138,7 @@ const EACH_ITS_OWN: [&str; 11] = [
     "setup.seed",
 ];
 
-/// Every figure that both runs have, of rows with equal levels in tables of equal factors.
+/// Every figure that both runs have, in rows with equal levels of tables with equal factors.
 #[must_use]
 pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
     let (of_base, of_new) = (base.tables(), new.tables());
@@ -147,7 +147,7 @@ pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
     };
     let tables = of_new.iter().filter_map(|table| {
         let other = of_base.iter().find(|other| same(table, other))?;
-        // What is compared of rounds is what they come to.
+        // Rounds are compared only by their summary.
         (!table.are_steps).then_some((table, other))
     });
     let rows = tables.flat_map(|(table, other)| {
@@ -166,7 +166,8 @@ fn ratios(table: &Table, row: &Row, base: &Row) -> Vec<FigureRatio> {
     };
     let ratios = row.figures.iter().filter_map(|figure| {
         let metric = &figure.metric;
-        // Devices of two sizes, read to their end: neither times nor rates of files compare.
+        // On devices of different sizes read to the end, neither times nor file rates are
+        // comparable.
         let of_any_size = matches!(metric.unit, Unit::BytesPerSecond | Unit::Ratio);
         if !as_much && !of_any_size {
             return None;
@@ -202,7 +203,7 @@ fn ratios(table: &Table, row: &Row, base: &Row) -> Vec<FigureRatio> {
     ratios.collect()
 }
 
-/// The bytes of a repetition, where its row says so.
+/// Bytes moved per repetition, if the row states them.
 fn moved(row: &Row) -> Option<f64> {
     let counted = row.replicates.iter().find(|it| it.counts)?;
     let (_, _, bytes) = counted
@@ -212,11 +213,12 @@ fn moved(row: &Row) -> Option<f64> {
     Some(*bytes)
 }
 
-/// What is not the same in the setups of two runs: machine, target, settings, and the I/O engine
-/// that was used.
+/// The differences between the setups of two runs: machine, target, settings, and the I/O engine
+/// used.
 ///
 /// # Panics
-/// Never: setups have no key but text.
+///
+/// Never: setup keys are always text.
 #[must_use]
 pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
     let (mut base, mut new) = (flat_setup(base), flat_setup(new));
@@ -247,8 +249,8 @@ pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
     differences
 }
 
-/// What is not the same in the setups of all runs of two sets: the values of either, where there
-/// are several with commas between.
+/// The differences between the setups of two sets of runs. Several values of one set are joined by
+/// commas.
 #[must_use]
 pub fn set_differences(base: &[Run], new: &[Run]) -> Vec<SetupDifference> {
     let Some(first) = base.first().or(new.first()) else {
@@ -276,7 +278,7 @@ pub fn set_differences(base: &[Run], new: &[Run]) -> Vec<SetupDifference> {
     differences.collect()
 }
 
-/// Settings that say what is asked of the storage; others say how that is measured.
+/// Settings that define the workload. The others define how it is measured.
 const OF_WORKLOAD: [&str; 12] = [
     "command",
     "measure",
@@ -292,12 +294,12 @@ const OF_WORKLOAD: [&str; 12] = [
     "shape",
 ];
 
-/// By what the workloads of runs differ, as in `block 4 KiB and 8 KiB`; nothing of runs of one
-/// workload.
+/// How the workloads of two sets of runs differ, as in `block 4 KiB and 8 KiB`; `None` if they do
+/// not.
 #[must_use]
 pub fn workload_differences(base: &[Run], new: &[Run]) -> Vec<String> {
     let found = set_differences(base, new);
-    // What another command has no setting for differs with it.
+    // A different command also has different settings; the command alone is enough.
     let commands = found.iter().filter(|it| it.key == "setup.command");
     let commands: Vec<&SetupDifference> = commands.collect();
     let found = if commands.is_empty() {
@@ -316,7 +318,7 @@ pub fn workload_differences(base: &[Run], new: &[Run]) -> Vec<String> {
     found.collect()
 }
 
-/// A value with a blank before its unit: `4 KiB` of `4KiB`.
+/// A value with a space before its unit: `4 KiB` for `4KiB`.
 fn spaced(value: &str) -> String {
     let digits = |it: char| it.is_ascii_digit() || it == '.';
     match value.find(|it: char| !digits(it)) {
@@ -326,15 +328,15 @@ fn spaced(value: &str) -> String {
 }
 
 impl SetupDifference {
-    /// Whether runs that differ in it were asked for something else, and are no repeats. Of two
-    /// targets one may be held against the other.
+    /// Whether runs that differ in this key ran different workloads and are not repeats. Different
+    /// targets can be compared.
     #[must_use]
     pub fn is_of_command(&self) -> bool {
         self.key.starts_with("setup.") && self.key != "setup.target"
     }
 }
 
-/// Named items of lists, such as `target.devices.2`, that the other setup has not.
+/// Named items of lists, such as `target.devices.2`, that the other setup lacks.
 fn lone_items(setup: &[(String, String)], other: &[(String, String)]) -> Vec<String> {
     let items = setup.iter().filter_map(|(key, _)| {
         let item = key.strip_suffix(".name")?;
@@ -349,7 +351,7 @@ fn is_within(key: &str, item: &str) -> bool {
     key.strip_prefix(item).is_some_and(|it| it.starts_with('.'))
 }
 
-/// All that is said of an item becomes its name.
+/// Merges everything about an item into one entry.
 fn merge_item(setup: &mut Vec<(String, String)>, item: &str) {
     let name = format!("{item}.name");
     setup.retain(|(key, _)| !is_within(key, item) || *key == name);
@@ -388,19 +390,19 @@ fn flat_setup(run: &Run) -> Vec<(String, String)> {
         "target",
         serde_json::to_value(&run.target).expect(infallible),
     );
-    // What was asked for may have been left to us.
+    // The engine may have been chosen automatically.
     add("used.engine", run.engines().into());
     found
 }
 
-/// FNV-1a: tells two texts apart.
+/// FNV-1a hash, to tell two texts apart.
 fn digest(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Coded things by their codes and plain values, all in one; of others, such as devices, each key
-/// of each with its place in the list.
+/// Flattens a list. Items with codes and plain values become one value; for others, such as
+/// devices, each key becomes an entry with the item's index.
 fn flatten_list(key: &str, items: Vec<serde_json::Value>, found: &mut Vec<(String, String)>) {
     let word = |item: &serde_json::Value| match item {
         serde_json::Value::Object(entries) => {

@@ -1,4 +1,4 @@
-//! Response time against load.
+//! Load curves: response time against load.
 
 use serde::{Deserialize, Serialize};
 use stats::{Channel, Estimate};
@@ -10,24 +10,24 @@ use crate::measurement::Resolution;
 use crate::series::{QueueLaw, ServerTimes};
 use crate::warning::Warning;
 
-/// What asks the storage for its operations.
+/// What generates the operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
-    /// So many clients, each of which waits for its operation before it asks for the next: the
-    /// queue cannot grow longer than they are many.
+    /// A fixed number of clients, each of which waits for its operation to complete before it
+    /// issues the next, so the queue cannot outgrow the number of clients.
     #[default]
     Closed,
     /// Random (Poisson) arrivals at a rate, whether or not the storage keeps up.
     Open,
 }
 
-/// One load, measured.
+/// One measured load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// Number of clients; of random arrivals, the number of sources that they come from.
+    /// Number of clients; for random arrivals, the number of sources.
     pub clients: u32,
-    /// Arrivals per second, where they do not wait for the storage.
+    /// Offered arrivals per second; absent for closed loops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<f64>,
     /// Completions per second.
@@ -45,27 +45,28 @@ pub struct CurvePoint {
     /// Mean of the generator's own lateness, which is part of the response time, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub lateness_ns: f64,
-    /// Share of one processor core that it took; absent in simulation.
+    /// Processor cores used; absent in simulation.
     pub cores_busy: Option<f64>,
-    /// The percentile that the levels are about, nanoseconds, where they are not about the mean.
+    /// The percentile that the levels refer to, nanoseconds; absent where they refer to the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_percentile: Option<Estimate>,
-    /// What a request took the device on average, where that can be told.
+    /// Mean device time of a request, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_time: Option<DeviceTime>,
-    /// Wait and service as the textbook has them; absent unless the target is one simulated queue.
+    /// Wait and service time as in queueing theory; absent unless the target is a single simulated
+    /// queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerTimes>,
-    /// What theory says of this load on a simulated queue, where a law holds.
+    /// The queueing law's prediction for this load on a simulated queue, where one applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<QueueLaw>,
-    /// Whether the point only showed the way and is never cited.
+    /// Whether the point only guided the search and is never quoted.
     pub is_scout: bool,
     /// Whether the point converged.
     pub is_converged: bool,
 }
 
-/// A time of which nothing is known.
+/// A time that is not known.
 fn unknown() -> Estimate {
     Estimate {
         low: 0.0,
@@ -75,8 +76,8 @@ fn unknown() -> Estimate {
 }
 
 impl CurvePoint {
-    /// The time that the levels are about, nanoseconds: the percentile where they have one, else
-    /// the mean of this channel.
+    /// The time that the levels refer to, nanoseconds: the percentile if there is one, else the
+    /// mean of this channel.
     #[must_use]
     pub fn time(&self, channel: Channel) -> Estimate {
         self.at_percentile.unwrap_or(match channel {
@@ -100,7 +101,7 @@ pub enum LevelOutcome {
         /// Whether the interval is as narrow as was asked for.
         is_precise: bool,
     },
-    /// The level lies between two loads, and no interpolation between them is sound.
+    /// The level lies between two loads, too far apart to interpolate.
     Between {
         /// Completions per second with the response time below the level.
         #[serde(with = "stats::undefined")]
@@ -109,12 +110,12 @@ pub enum LevelOutcome {
         #[serde(with = "stats::unbounded")]
         high: f64,
     },
-    /// Even one client waits longer.
+    /// The response time exceeds the level even with one client.
     Exceeded {
         /// Mean response time of one client, nanoseconds.
         response: Estimate,
     },
-    /// The response time stays below the level with as many clients as were allowed.
+    /// The response time stays below the level up to the maximum number of clients.
     NotReached {
         /// The largest number of clients tried.
         clients: u32,
@@ -125,40 +126,40 @@ pub enum LevelOutcome {
     },
 }
 
-/// A response time at which the load is wanted, and what was found.
+/// A response time at which the load is wanted, and the result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurveLevel {
     /// Response time, nanoseconds: the mean, or the curve's percentile.
     pub level_ns: u64,
-    /// What was found.
+    /// The result.
     #[serde(flatten)]
     pub outcome: LevelOutcome,
-    /// The same storage under random arrivals, where that was tried.
+    /// The same storage under random arrivals, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenTrial>,
 }
 
-/// Random arrivals at a little less than the load of clients that wait for each other.
+/// A trial with random arrivals at slightly below the closed-loop load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenTrial {
     /// Arrivals per second.
     pub offered: f64,
     /// Completions per second.
     pub load: Estimate,
-    /// The time that the level is about, nanoseconds.
+    /// The response time that the level refers to, nanoseconds.
     pub response: Estimate,
-    /// Whether that time surely is no longer than the level.
+    /// Whether that time is reliably within the level.
     pub is_within: bool,
 }
 
-/// The highest load that was found.
+/// The highest load found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Saturation {
-    /// Completions per second, measured afresh.
+    /// Completions per second, from a fresh measurement.
     pub load: Estimate,
-    /// The number of clients that gave it.
+    /// The number of clients that reached it.
     pub clients: u32,
-    /// Whether more clients were tried and gave no more.
+    /// Whether more clients were tried without a higher load.
     pub is_saturated: bool,
     /// Whether the point converged.
     pub is_converged: bool,
@@ -169,31 +170,31 @@ pub struct Saturation {
 pub struct Curve {
     /// What one client does, in words.
     pub title: String,
-    /// What each client did at the first point; absent where nothing was measured.
+    /// What each client did at the first point; absent if nothing was measured.
     pub workload: Option<ClientSpec>,
-    /// Which time the levels are about.
+    /// Which time the levels refer to.
     #[serde(default)]
     pub channel: Channel,
-    /// What the points' operations came from.
+    /// What generated the operations of the points.
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// The share of the times that may not be longer than a level, 0 to 1; `None` where levels are
-    /// about the mean.
+    /// The percentile that the levels refer to, as a share from 0 to 1; `None` where they refer to
+    /// the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percentile: Option<f64>,
-    /// Points in order of clients, scouts included.
+    /// Points in order of clients, search points included.
     pub points: Vec<CurvePoint>,
     /// Levels in ascending order.
     pub levels: Vec<CurveLevel>,
     /// The highest load.
     pub saturation: Option<Saturation>,
-    /// What every point that is cited was long enough to see; absent where none is, and in runs of
-    /// earlier versions.
+    /// What every quoted point was long enough to detect; absent where no point is quoted, and in
+    /// runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
-    /// Operations that failed at any point, scouts included; no other figure has them.
+    /// Failed operations of all points, search points included. They are in no other figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorCount>,
-    /// Doubts.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }

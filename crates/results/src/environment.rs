@@ -1,4 +1,4 @@
-//! Where a run happened: the machine, the target, and what about them would mislead a reader.
+//! The environment of a run: the machine, the target, and what about them can distort results.
 //!
 //! Plain values only. Crate `host` captures them; archive, reports and screens read them. A fact
 //! that the machine did not reveal is `None`, never a guess.
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::warning::{Severity, Warning, advised};
 use crate::warning_code::WarningCode;
 
-/// The machine and the moment of a run.
+/// The machine, and when the run took place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Version of Seekstone that ran.
+    /// Version of Seekstone that made the run.
     pub seekstone_version: String,
-    /// Name that the host gives itself.
+    /// Host name.
     pub host_name: String,
     /// Kernel name and release, such as `Linux 6.12.1`.
     pub kernel: String,
@@ -25,19 +25,19 @@ pub struct Environment {
     pub cpus_online: u32,
     /// Processors that this process may run on.
     pub cpus_allowed: u32,
-    /// CPU time that the control group allows, in processors (1.5 = one and a half).
+    /// CPU time that the control group allows, in processors (1.5 is one and a half).
     pub cpu_limit: Option<f64>,
     /// Memory of the machine, in bytes.
     pub memory_total_bytes: Option<u64>,
-    /// Memory that could be had without swapping, in bytes.
+    /// Memory available without swapping, in bytes.
     pub memory_available_bytes: Option<u64>,
-    /// Smallest memory limit of the control groups that hold this process, in bytes.
+    /// Smallest memory limit of this process's control groups, in bytes.
     pub memory_limit_bytes: Option<u64>,
     /// Swap space, in bytes.
     pub swap_total_bytes: Option<u64>,
     /// Swap space not in use, in bytes.
     pub swap_free_bytes: Option<u64>,
-    /// What the machine runs in, when it is a virtual machine.
+    /// Hypervisor, if the machine is virtual.
     pub virtualised: Option<String>,
     /// Source of the kernel's clock, such as `tsc`.
     pub clock_source: Option<String>,
@@ -45,20 +45,20 @@ pub struct Environment {
     pub started_at: String,
     /// Load averages over 1, 5 and 15 minutes, in runnable or waiting tasks.
     pub load_average: Option<[f64; 3]>,
-    /// Stall of tasks that wait for I/O, over the last 10 seconds.
+    /// I/O pressure (PSI) over the last 10 seconds.
     pub pressure_io: Option<Pressure>,
-    /// Share of the processors' time since boot that the hypervisor gave to others, 0 to 1.
+    /// Share of CPU time since boot that the hypervisor gave to other guests (steal), 0 to 1.
     pub steal_share: Option<f64>,
-    /// The commit that a build server built, as its environment says.
+    /// Commit that a build server built, from its environment variables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The host of each rank, where several measured together.
+    /// The host of each rank, if there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<RankHost>,
 }
 
 impl Environment {
-    /// Whether anybody looked: a log that was imported says nothing of its machine.
+    /// Whether the environment was captured: an imported log has none.
     #[must_use]
     pub const fn is_known(&self) -> bool {
         self.cpus_online > 0
@@ -68,36 +68,36 @@ impl Environment {
 /// Pressure-stall information over the last 10 seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pressure {
-    /// Share of time in which some task waited, in percent.
+    /// Share of time in which at least one task waited, in percent.
     pub some_percent: f64,
-    /// Share of time in which all tasks waited at once, in percent.
+    /// Share of time in which all tasks waited, in percent.
     pub full_percent: f64,
 }
 
-/// What kind of thing a target is.
+/// The kind of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
-    /// A directory, in which files of our own are made.
+    /// A directory, in which Seekstone creates its own files.
     #[default]
     Directory,
     /// A regular file.
     File,
     BlockDevice,
-    /// A model of a device, in virtual time.
+    /// A simulated device, in virtual time.
     Simulated,
     /// A bucket of an object store.
     Bucket,
 }
 
-/// What a target is, and what it stands on.
+/// A target and the storage below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetDescription {
     /// The target as the user typed it.
     pub given: String,
-    /// Its path without links and dots; for a simulated device the same as `given`.
+    /// Canonical path; for a simulated device the same as `given`.
     pub path: String,
-    /// What kind of thing it is.
+    /// The kind of target.
     pub kind: TargetKind,
     /// Size of a file or a block device, in bytes.
     pub size_bytes: Option<u64>,
@@ -105,18 +105,18 @@ pub struct TargetDescription {
     pub allocated_bytes: Option<u64>,
     /// The file system that holds the target; `None` for a block device.
     pub file_system: Option<FileSystem>,
-    /// The devices beneath: those the target stands on directly, then what these stand on.
+    /// Block devices below the target: the direct ones first, then those below them.
     pub devices: Vec<BlockDevice>,
-    /// The data lives in main memory (tmpfs, ramfs, zram, or a loop device on such).
+    /// Whether the data is in main memory (tmpfs, ramfs, zram, or a loop device on one of them).
     pub memory_backed: bool,
-    /// The data lives on another machine.
+    /// Whether the data is on another machine.
     pub remote: bool,
-    /// State of the RAID that the target stands on.
+    /// State of the RAID below the target.
     pub raid: Option<RaidState>,
 }
 
 impl TargetDescription {
-    /// A model: `given` as the user typed it, `path` as it was resolved.
+    /// A simulated target: `given` as the user typed it, `path` as resolved.
     #[must_use]
     pub fn simulated(given: &str, path: &str, size_bytes: Option<u64>) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl TargetDescription {
         }
     }
 
-    /// A bucket of an object store, of which this machine knows nothing.
+    /// A bucket of an object store. Its storage is unknown.
     #[must_use]
     pub fn bucket(given: &str) -> Self {
         Self::without_storage(given, TargetKind::Bucket)
@@ -147,7 +147,7 @@ impl TargetDescription {
 pub struct FileSystem {
     /// Type, such as `ext4` or `fuse.sshfs`.
     pub kind: String,
-    /// What is mounted: a device, an export, or a name.
+    /// What is mounted: a device, an export or a name.
     pub source: String,
     /// Where it is mounted.
     pub mount_point: String,
@@ -155,13 +155,13 @@ pub struct FileSystem {
     pub options: Vec<String>,
     /// Options of the file system itself, the same for all its mounts.
     pub super_options: Vec<String>,
-    /// The mount or the file system refuses writes.
+    /// Whether the mount or the file system is read-only.
     pub read_only: bool,
     /// Size, in bytes.
     pub size_bytes: Option<u64>,
-    /// Space that an ordinary user may still fill, in bytes.
+    /// Space available to unprivileged users, in bytes.
     pub available_bytes: Option<u64>,
-    /// Files that may still be made; `None` when the file system has no such limit.
+    /// Free inodes; `None` if the file system has no limit.
     pub files_free: Option<u64>,
 }
 
@@ -176,61 +176,61 @@ pub struct BlockDevice {
     pub model: Option<String>,
     /// How it is attached or made: `nvme`, `sata`, `virtio`, `loop`, `dm`, `md` and so on.
     pub transport: Option<String>,
-    /// What a device-mapper device does: `crypt`, `lvm`, `thin`, `multipath` and so on.
+    /// Type of a device-mapper device: `crypt`, `lvm`, `thin`, `multipath` and so on.
     pub mapping: Option<String>,
-    /// The disk that a partition is cut from.
+    /// Parent disk of a partition.
     pub partition_of: Option<String>,
-    /// Names of the devices that this one stands on.
+    /// Names of the devices below this one.
     pub members: Vec<String>,
-    /// The kernel believes that the medium rotates.
+    /// Whether the kernel reports rotating media.
     pub rotational: Option<bool>,
     /// I/O scheduler in use.
     pub scheduler: Option<String>,
-    /// `write back` (a completed write may still be volatile) or `write through`.
+    /// `write back` (completed writes may still be volatile) or `write through`.
     pub write_cache: Option<String>,
     /// Size, in bytes.
     pub size_bytes: Option<u64>,
     /// Smallest addressable block, in bytes.
     pub logical_block_bytes: Option<u64>,
-    /// Smallest block written without reading it first, in bytes.
+    /// Smallest block written without a read-modify-write, in bytes.
     pub physical_block_bytes: Option<u64>,
     /// Preferred smallest request, in bytes.
     pub minimum_io_bytes: Option<u64>,
-    /// Preferred request for streaming, in bytes; 0 when the device states none.
+    /// Preferred request for streaming, in bytes; 0 if the device states none.
     pub optimal_io_bytes: Option<u64>,
     /// Read-ahead of buffered reads, in KiB.
     pub read_ahead_kib: Option<u64>,
     /// Largest request before the kernel splits it, in KiB.
     pub max_sectors_kib: Option<u64>,
-    /// Requests that the scheduler's queue holds.
+    /// Depth of the scheduler's queue, requests.
     pub requests: Option<u64>,
-    /// The device accepts discards (TRIM).
+    /// Whether the device supports discard (TRIM).
     pub discard: Option<bool>,
-    /// The medium can be taken out.
+    /// Whether the medium is removable.
     pub removable: Option<bool>,
-    /// The device refuses writes.
+    /// Whether the device is read-only.
     pub read_only: Option<bool>,
     /// The file behind a loop device.
     pub backing_file: Option<String>,
-    /// A loop device goes round the page cache of the file system that holds its backing file.
+    /// Whether a loop device bypasses the page cache of its backing file's file system.
     pub backing_direct: Option<bool>,
-    /// Limits that a control group puts on this process's I/O to the device.
+    /// I/O limits of this process's control group on the device.
     pub throttled: Option<Throttle>,
 }
 
-/// Where a rank of a run of many hosts was.
+/// Placement of one rank of a run on several hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankHost {
     pub rank: u32,
-    /// Name of its host.
+    /// Host name.
     pub host: String,
     /// Number of its machine, from 0: ranks in containers of one machine have different names.
     pub machine: u32,
-    /// Processors that it may use.
+    /// Processors that the rank may use.
     pub processors: u32,
 }
 
-/// Limits of a control group on one device. Absent limits are `None`.
+/// I/O limits of a control group on one device. Absent limits are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Throttle {
     /// Reads, in bytes per second.
@@ -247,102 +247,103 @@ pub struct Throttle {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaidState {
-    /// Who makes the RAID: `md`, `btrfs` or `zfs`.
+    /// RAID implementation: `md`, `btrfs` or `zfs`.
     pub kind: String,
     /// Level, such as `raid1`.
     pub level: Option<String>,
-    /// Members of a whole array.
+    /// Number of members when complete.
     pub members: Option<u32>,
-    /// Members that are missing or not yet rebuilt.
+    /// Members missing or not yet rebuilt.
     pub missing: Option<u32>,
     /// What the array is doing.
     pub state: RaidActivity,
-    /// Where this was read.
+    /// Where the state was read.
     pub source: String,
 }
 
-/// What a RAID is doing beside serving requests.
+/// Background activity of a RAID.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RaidActivity {
-    /// All members are there and at rest.
+    /// All members are present, no background activity.
     Normal,
-    /// A member is missing and nothing replaces it.
+    /// A member is missing and not being replaced.
     Degraded,
-    /// Data is being restored or spread over the members.
+    /// Data is being rebuilt or reshaped.
     Rebuilding {
-        /// Share that is done, in percent.
+        /// Progress, in percent.
         percent: Option<f64>,
     },
     /// A member is being copied to its replacement.
     Replacing,
-    /// All data is being read and compared.
+    /// A scrub: all data is being read and compared.
     Checking {
-        /// Share that is done, in percent.
+        /// Progress, in percent.
         percent: Option<f64>,
     },
 }
 
-/// Something about the target or the machine that would mislead a reader of results.
+/// Something about the target or the machine that can distort results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caution {
-    /// What kind it is, such as `memory-backed`.
+    /// Its code, such as `memory-backed`.
     pub code: WarningCode,
-    /// What it is, in plain words. Of runs before advice was kept apart, with what to do about it.
+    /// What it is, in plain words. In old runs, which did not keep advice apart, the advice is
+    /// included.
     #[serde(rename = "text")]
     pub cause: String,
-    /// What to do about it: the end of the sentence, behind a semicolon. Empty where nothing needs
-    /// to be done.
+    /// What to do about it: the end of the sentence, after a semicolon. Empty if nothing needs
+    /// doing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
 }
 
 impl Caution {
-    /// A warning of that weight in a run.
+    /// The same as a warning of a run, with this severity.
     #[must_use]
     pub fn as_warning(&self, severity: Severity) -> Warning {
         Warning::new(severity, self.code.clone(), self.cause.clone()).advise(self.advice.clone())
     }
 
-    /// What it is and what to do about it, as a reader sees them.
+    /// Cause and advice, as shown to users.
     #[must_use]
     pub fn text(&self) -> String {
         advised(&self.cause, &self.advice)
     }
 }
 
-/// What the machine did between two looks at its counters.
+/// System counters between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountersDelta {
-    /// CPU time of the whole process, in nanoseconds.
+    /// CPU time of the process, in nanoseconds.
     pub cpu_ns: u64,
-    /// CPU time spent in the program, in nanoseconds, in steps of one clock tick.
+    /// User CPU time, in nanoseconds, with a resolution of one clock tick.
     pub cpu_user_ns: Option<u64>,
-    /// CPU time spent in the kernel, in nanoseconds, in steps of one clock tick.
+    /// System CPU time, in nanoseconds, with a resolution of one clock tick.
     pub cpu_system_ns: Option<u64>,
-    /// Page faults served from memory.
+    /// Minor page faults.
     pub minor_faults: Option<u64>,
-    /// Page faults that had to wait for a device.
+    /// Major page faults.
     pub major_faults: Option<u64>,
-    /// What the process asked of storage.
+    /// I/O of the process.
     pub process_io: Option<ProcessIo>,
-    /// What the device did, for all processes together.
+    /// Activity of the device, from all processes.
     pub device: Option<DeviceActivity>,
-    /// CPU time that the hypervisor gave to others, in nanoseconds over all processors.
+    /// Steal time, in nanoseconds over all processors.
     pub steal_ns: Option<u64>,
-    /// What of the device's work was not ours, where that can be told.
+    /// I/O of other processes on the device, where it can be told apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<BackgroundIo>,
-    /// What a request took the device, where nearly all of its work was ours.
+    /// Device time of requests, if nearly all I/O on the device was ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_time: Option<DeviceTime>,
 }
 
-/// Work of a device that this process cannot have caused. Others may have done more: what could be
-/// either counts as ours.
+/// Device I/O that this process cannot have caused: a lower bound, since whatever could be ours
+/// counts as ours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackgroundIo {
-    /// Share of the device's bytes or of its requests, whichever is larger, 0 to 1.
+    /// Share of the device's bytes or requests, whichever is larger, 0 to 1.
     #[serde(with = "stats::undefined")]
     pub share: f64,
     /// Bytes read and written.
@@ -351,30 +352,30 @@ pub struct BackgroundIo {
     pub requests: u64,
 }
 
-/// Mean time of the device's requests, nanoseconds: from when the kernel's block layer began one
-/// to its end. The queues of the I/O scheduler, the driver and the device are in it, so that it is
-/// wait and service together; the file system, the page cache and this program are not. The kernel
-/// sums it in whole milliseconds.
+/// Mean device time of requests, nanoseconds: from when the kernel's block layer starts a request
+/// to its completion. It includes the queues of the I/O scheduler, the driver and the device, so it
+/// is wait plus service. It excludes the file system, the page cache and this program. The kernel
+/// counts it in whole milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceTime {
-    /// Of a read; absent where too few were done for the kernel's milliseconds.
+    /// Of reads; absent if there were too few for the kernel's resolution of one millisecond.
     pub read_mean_ns: Option<f64>,
-    /// Of a write; absent where too few were done.
+    /// Of writes; absent if there were too few.
     pub write_mean_ns: Option<f64>,
 }
 
 impl BackgroundIo {
-    /// From this share on a measurement is marked ...
+    /// Share of background I/O from which a measurement is marked.
     pub const MARKED_SHARE: f64 = 0.1;
-    /// ... and from this one on it says more about others than about the storage.
+    /// Share of background I/O from which a measurement is invalid.
     pub const VOID_SHARE: f64 = 0.5;
-    /// Fewer bytes a second than this disturb nobody: a log, a journal.
+    /// Background I/O below this rate, bytes per second, is negligible, such as a log or a journal.
     const BYTES_MIN: f64 = 1024.0 * 1024.0;
-    /// The same for requests.
+    /// The same for requests per second.
     const REQUESTS_MIN: f64 = 100.0;
 
-    /// Whether it is so little over `seconds` that it disturbs nobody, whatever its share of a
-    /// device that had hardly anything to do.
+    /// Whether it is negligible over `seconds`, even if it is a large share of a nearly idle
+    /// device.
     #[must_use]
     pub fn is_negligible(&self, seconds: f64) -> bool {
         let seconds = seconds.max(1.0);
@@ -383,22 +384,22 @@ impl BackgroundIo {
     }
 }
 
-/// I/O of the whole process between two looks (`/proc/self/io`).
+/// I/O of the process between two readings of `/proc/self/io`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIo {
-    /// Bytes that read calls returned, from memory or device. `io_uring` does not count here.
+    /// Bytes returned by read calls, from memory or device. Excludes `io_uring`.
     pub read_call_bytes: u64,
-    /// Bytes that write calls accepted. `io_uring` does not count here.
+    /// Bytes accepted by write calls. Excludes `io_uring`.
     pub write_call_bytes: u64,
     pub read_calls: u64,
     pub write_calls: u64,
-    /// Bytes that the process caused to be fetched from a device, read-ahead included.
+    /// Bytes that the process caused to be read from a device, read-ahead included.
     pub read_bytes: u64,
-    /// Bytes that the process caused to be sent to a device, now or later.
+    /// Bytes that the process caused to be written to a device, now or later.
     pub write_bytes: u64,
 }
 
-/// Work of one block device between two looks, whoever asked for it.
+/// Activity of one block device between two readings, from all processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceActivity {
     /// Kernel name of the device.
@@ -411,16 +412,16 @@ pub struct DeviceActivity {
     pub written_bytes: u64,
     /// Flushes completed.
     pub flushes: Option<u64>,
-    /// Requests in flight at the later look.
+    /// Requests in flight at the later reading.
     pub in_flight: u64,
-    /// Time in which at least one request was in flight, in milliseconds.
+    /// Time with at least one request in flight, in milliseconds.
     pub busy_ms: u64,
-    /// Time that requests spent in the device, summed over requests, in milliseconds.
+    /// Device time summed over all requests, in milliseconds.
     pub weighted_ms: u64,
-    /// The same of reads alone, once they were completed; absent in runs of earlier versions.
+    /// Device time of completed reads, in milliseconds; absent in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ms: Option<u64>,
-    /// The same of writes alone.
+    /// Device time of completed writes, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_ms: Option<u64>,
 }

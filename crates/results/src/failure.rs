@@ -1,33 +1,33 @@
-//! Operations that failed: what became of them, and how long they took.
+//! Failed operations: their errors, and how long they took.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of failure an error number stands for.
+/// Classes of errno values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorClass {
-    /// The medium, the device or the way to it failed.
+    /// The medium, the device or the path to it failed.
     Io,
-    /// No space, or a quota used up.
+    /// No space left, or quota exceeded.
     Space,
-    /// Fewer bytes were moved than asked for.
+    /// A short transfer: fewer bytes moved than requested.
     Short,
-    /// The system gave up waiting.
+    /// The operation timed out.
     Timeout,
-    /// The data are not those that were written, or do not fit their checksum.
+    /// The data read differs from the data written, or fails its checksum.
     Verification,
-    /// The device or the connection is no longer there.
+    /// The device or the connection is gone.
     Gone,
     /// The operation is not allowed, or not supported.
     Refused,
-    /// The system lacks memory or another resource.
+    /// Out of memory or another resource.
     Resources,
     /// Anything else.
     #[default]
     Other,
 }
 
-/// Classes with their words and the error numbers of Linux that belong to them.
+/// Classes with their names and Linux errno values.
 const CLASSES: [(ErrorClass, &str, &[i32]); 9] = [
     // EIO, EBADE, ENODATA, ENOLINK, EREMOTEIO
     (ErrorClass::Io, "I/O error", &[5, 52, 61, 67, 121]),
@@ -56,7 +56,7 @@ const CLASSES: [(ErrorClass, &str, &[i32]); 9] = [
 ];
 
 impl ErrorClass {
-    /// The class of an error number.
+    /// The class of an errno value.
     #[must_use]
     pub fn of(errno: i32) -> Self {
         let found = CLASSES
@@ -65,7 +65,7 @@ impl ErrorClass {
         found.map_or(Self::Other, |(class, ..)| *class)
     }
 
-    /// The words that reports use.
+    /// Its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         let found = CLASSES.iter().find(|(class, ..)| *class == self);
@@ -73,17 +73,17 @@ impl ErrorClass {
     }
 }
 
-/// Failed operations of one kind with one error number. Their times are in no other figure.
+/// Failed operations of one kind with one errno value. Their times are in no other figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorCount {
     /// Kind of operation.
     pub kind: String,
-    /// What kind of failure it is.
+    /// Class of the error.
     #[serde(default)]
     pub class: ErrorClass,
-    /// Error number; 0 for a short transfer.
+    /// errno value; 0 for a short transfer.
     pub errno: i32,
-    /// What the system calls it.
+    /// Name of the error.
     pub name: String,
     pub count: u64,
     /// Mean time from due to completed, nanoseconds.
@@ -101,13 +101,13 @@ pub struct ErrorCount {
 }
 
 impl ErrorCount {
-    /// Whether both are the same error of the same kind of operation.
+    /// Whether both count the same error of the same kind of operation.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         (&self.kind, self.class, self.errno) == (&other.kind, other.class, other.errno)
     }
 
-    /// Count in the operations of `other`.
+    /// Adds the operations of `other`.
     pub fn add(&mut self, other: &Self) {
         let whole = (self.count + other.count).max(1) as f64;
         let mean = |mine: f64, theirs: f64| {

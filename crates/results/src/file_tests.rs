@@ -1,4 +1,4 @@
-//! Times of programs that use files: the DECUS tests, and metadata at scale.
+//! Results of `seekstone files`: the DECUS tests, metadata and bandwidth at scale.
 
 use serde::{Deserialize, Serialize};
 use stats::{Estimate, repeats_mean};
@@ -10,11 +10,11 @@ use crate::table::Trust;
 use crate::warning::Warning;
 
 units::words! {
-    /// In which state a test finds the system, and what it promises.
+    /// State of the caches when a test starts, and durability of its writes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum FileState {
-        /// Caches hold what earlier tests left in them; written data may sit in memory.
+        /// Caches keep what earlier tests left; written data may stay in memory.
         AsIs = "as-is",
         /// Caches are dropped before each pass.
         Cold = "cold",
@@ -24,13 +24,13 @@ units::words! {
 }
 
 units::words! {
-    /// Whose file system a row is about.
+    /// The file system that a row measured.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum FileSystemRole {
-        /// The one that was named.
+        /// The file system of the target.
         Target = "target",
-        /// The memory disk beside it: what processor and system take, without a disk.
+        /// A memory disk as a reference: the CPU and kernel cost without a disk.
         Memory = "memory",
     }
 }
@@ -40,71 +40,73 @@ units::words! {
 pub struct FilePass {
     /// Number of the pass, from 1, over all rounds of its row.
     pub number: u32,
-    /// A first pass that is not in the figures of its row, because others are.
+    /// Whether this is a first pass that does not count, because later passes do.
     pub is_warm_up: bool,
-    /// From the first call of the first client to the last of the last, nanoseconds.
+    /// From the first call of the first client to the end of the last call of the last client,
+    /// nanoseconds.
     pub elapsed_ns: u64,
-    /// Calls made, of all clients.
+    /// System calls of all clients.
     pub calls: u64,
-    /// Bytes moved by all clients, the null device's included.
+    /// Bytes moved by all clients, including to and from the null device.
     pub bytes: u64,
-    /// CPU time of the clients in the program, nanoseconds.
+    /// User CPU time of the clients, nanoseconds.
     pub cpu_user_ns: Option<u64>,
-    /// CPU time of the clients in the kernel, nanoseconds.
+    /// System CPU time of the clients, nanoseconds.
     pub cpu_system_ns: Option<u64>,
-    /// Reads that the device completed meanwhile, whoever asked for them.
+    /// Reads completed by the device during the pass, from all processes.
     pub device_reads: Option<u64>,
-    /// Writes that the device completed meanwhile, whoever asked for them.
+    /// Writes completed by the device during the pass, from all processes.
     pub device_writes: Option<u64>,
-    /// Files, directories or transfers of all clients, where a stonewall made them differ from pass
-    /// to pass.
+    /// Files, directories or transfers of all clients, if a stonewall made them differ between
+    /// passes.
     pub items: Option<u64>,
-    /// What was done at the stonewall, where the pass has one.
+    /// Progress at the stonewall, if the pass has one.
     pub stonewall: Option<StonewallPass>,
 }
 
-/// A pass at its stonewall.
+/// Progress of a pass at its stonewall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StonewallPass {
-    /// From the first call of the first client to when the last of them had stopped, nanoseconds.
+    /// From the first call of the first client until the last client stopped, nanoseconds.
     pub elapsed_ns: u64,
     /// Items of all clients.
     pub items: u64,
     /// Bytes moved by all clients.
     pub bytes: u64,
-    /// Items of the client that had done fewest.
+    /// Items of the slowest client.
     pub items_least: u64,
-    /// Items of the client that had done most: what each client does in the whole pass.
+    /// Items of the fastest client: each client does this many in the whole pass.
     pub items_most: u64,
 }
 
-/// A row at its stonewall: without wear-out, in which clients that were done wait for others.
+/// Figures of a row at its stonewall, without the wear-out in which fast clients wait for slow
+/// ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StonewallFigures {
-    /// Seconds from the first call to when the last client had stopped.
+    /// Seconds from the first call until the last client stopped.
     pub elapsed_seconds: Estimate,
     /// Items per second, of all clients.
     pub items_per_second: Estimate,
     /// Bytes per second, of all clients; absent where no bytes are moved.
     pub bytes_per_second: Option<Estimate>,
-    /// Items of the client that had done fewest, over all passes.
+    /// Items of the slowest client, over all passes.
     pub items_least: u64,
-    /// Items of the client that had done most, over all passes.
+    /// Items of the fastest client, over all passes.
     pub items_most: u64,
 }
 
-/// Times of one kind of call, over all passes of a row.
+/// Times of one system call, over all passes of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileCallTimes {
-    /// The kind, such as `create`.
+    /// The call, such as `create`.
     pub kind: String,
     pub count: u64,
     /// Mean, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub mean_ns: f64,
-    /// Median, nanoseconds; absent where too few calls bear it.
+    /// Median, nanoseconds; absent if there are too few calls.
     pub median_ns: Option<u64>,
-    /// 99th percentile, nanoseconds; absent where too few calls bear it.
+    /// 99th percentile, nanoseconds; absent if there are too few calls.
     pub p99_ns: Option<u64>,
     /// The longest, nanoseconds.
     pub max_ns: u64,
@@ -113,63 +115,62 @@ pub struct FileCallTimes {
 /// One test in one state on one file system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileTest {
-    /// Whose file system.
+    /// The file system measured.
     pub system: FileSystemRole,
-    /// The test: its number such as `4A`, or its word such as `create`.
+    /// The test: a number such as `4A`, or a name such as `create`.
     pub test: String,
-    /// What lay in the midst of the files: empty, `SPACE2` or `SPACE8`.
+    /// Spacing between the files: empty, `SPACE2` or `SPACE8`.
     pub spacing: String,
-    /// What it does, in words.
+    /// What the test does, in words.
     pub title: String,
     pub state: FileState,
-    /// What the counts of the paper were multiplied by.
+    /// Multiplier of the paper's counts.
     pub scale: u32,
-    /// Files, directories or transfers that each client works on; with a stonewall, in the mean of
-    /// passes.
+    /// Files, directories or transfers per client; with a stonewall, the mean over passes.
     pub items: u32,
-    /// Seconds from the first call to the last.
+    /// Elapsed time from the first call to the last, seconds.
     pub elapsed_seconds: Estimate,
     /// Files, directories or transfers per second, of all clients.
     pub items_per_second: Estimate,
     /// Calls per second, of all clients.
     pub calls_per_second: Estimate,
-    /// Bytes per second, of all clients; absent where no bytes are moved. Of TEST11: its figure of
-    /// merit.
+    /// Bytes per second, of all clients; absent where no bytes are moved. The figure of merit of
+    /// TEST11.
     pub bytes_per_second: Option<Estimate>,
-    /// The part before the stonewall, where the row has one.
+    /// Figures at the stonewall, if the row has one.
     pub stonewall: Option<StonewallFigures>,
     /// Times by kind of call.
     pub calls: Vec<FileCallTimes>,
-    /// Whether the interval is as narrow as was asked for, or a number of passes was asked for.
+    /// Whether the interval is as narrow as requested, or a fixed number of passes was requested.
     pub is_precise: bool,
     /// The passes in the order of measuring.
     pub passes: Vec<FilePass>,
-    /// Doubts about this row.
+    /// Warnings about this row.
     pub warnings: Vec<Warning>,
 }
 
 impl FileTest {
-    /// Whether it is a test of the paper.
+    /// Whether this is a numbered test of the paper.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
         is_numbered(&self.test)
     }
 
-    /// The test without state and place: `TEST4A`, or the word of a phase.
+    /// Name of the test without state and place: `TEST4A`, or the name of a phase.
     #[must_use]
     pub fn word(&self) -> String {
         word(&self.test)
     }
 
-    /// The row in words, such as `TEST4 after SPACE2 cold at scale 10 on the memory disk`.
+    /// Name of the row, such as `TEST4 after SPACE2 cold at scale 10 on the memory disk`.
     #[must_use]
     pub fn name(&self) -> String {
         let scale = self.scale;
         row_name(self.system, (&self.test, &self.spacing), self.state, scale)
     }
 
-    /// How far its figures may be used: not where its passes differ so much that the interval of
-    /// their time includes zero.
+    /// How far its figures can be used: not if the passes vary so much that the interval of their
+    /// time includes zero.
     #[must_use]
     pub fn trust(&self) -> Trust {
         let time = self.elapsed_seconds;
@@ -180,7 +181,7 @@ impl FileTest {
         }
     }
 
-    /// The mean of something that is counted in each pass, over the passes that are in the figures.
+    /// Mean of a per-pass count over the passes that count.
     #[must_use]
     pub fn pass_mean(&self, of: fn(&FilePass) -> Option<u64>, unit: f64) -> Option<Estimate> {
         let counted = self.passes.iter().filter(|pass| !pass.is_warm_up);
@@ -197,7 +198,7 @@ impl FileTest {
 }
 
 impl FileComparison {
-    /// The row that is compared, in words.
+    /// Name of the compared row.
     #[must_use]
     pub fn name(&self) -> String {
         let scale = self.scale;
@@ -237,22 +238,22 @@ fn word(test: &str) -> String {
     }
 }
 
-/// How a figure of one row compares to that of another.
+/// A figure of one row compared with that of another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileComparison {
-    /// Whose file system.
+    /// The file system measured.
     pub system: FileSystemRole,
     pub test: String,
-    /// What lay in the midst of the files.
+    /// Spacing between the files.
     pub spacing: String,
     pub state: FileState,
-    /// What the counts of the paper were multiplied by.
+    /// Multiplier of the paper's counts.
     pub scale: u32,
     pub ratio: Estimate,
 }
 
 impl FileTests {
-    /// The time of a test over that on the memory disk, where both were measured.
+    /// Time of a test relative to the memory disk, if both were measured.
     #[must_use]
     pub fn over_memory(&self, test: &FileTest) -> Option<Estimate> {
         let is_it = |row: &&FileComparison| {
@@ -269,7 +270,7 @@ impl FileTests {
     }
 }
 
-/// The tree of the metadata workload.
+/// Directory tree of the metadata workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetadataTree {
     /// Files of all clients.
@@ -280,17 +281,17 @@ pub struct MetadataTree {
     pub fan_out: u32,
     #[serde(default = "one_block")]
     pub file_bytes: u32,
-    /// Whether each client has directories of its own, or all of them one.
+    /// Whether clients have their own directories or share one.
     #[serde(default)]
     pub directories: DirectoryUse,
-    /// Whether files are looked at and read by another client than the one that made them, of the
-    /// next host where there are several.
+    /// Whether files are stat'ed and read by a client other than the one that created them, on the
+    /// next host if there are several.
     #[serde(default)]
     pub is_reordered: bool,
 }
 
 impl MetadataTree {
-    /// What each of so many clients does.
+    /// The tree of each of `clients` clients.
     #[must_use]
     pub fn of_each(&self, clients: u32) -> MetadataSpec {
         MetadataSpec {
@@ -307,15 +308,15 @@ impl MetadataTree {
 /// The large files of the bandwidth workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileTransfers {
-    /// Bytes that each client writes, at most.
+    /// Bytes written per client, at most.
     pub client_bytes: u64,
-    /// Bytes of each call that writes or reads.
+    /// Bytes per read or write call.
     pub transfer_bytes: u32,
-    /// Whether each client has a file of its own, or all of them one.
+    /// Whether clients have their own files or share one.
     pub directories: DirectoryUse,
-    /// Whether what one client wrote is read by another, of the next host where there are several.
+    /// Whether the data of one client is read by another, on the next host if there are several.
     pub is_reordered: bool,
-    /// Calls of a client in a row in a file of all, before those of the next client.
+    /// Consecutive transfers of one client in a shared file, before those of the next client.
     #[serde(default = "one_call")]
     pub in_a_row: u32,
     #[serde(default)]
@@ -323,7 +324,7 @@ pub struct FileTransfers {
 }
 
 impl FileTransfers {
-    /// What each of so many clients does.
+    /// The transfers of each of `clients` clients.
     #[must_use]
     pub fn of_each(&self, clients: u32) -> BandwidthSpec {
         let transfers = self.client_bytes / u64::from(self.transfer_bytes.max(1));
@@ -338,7 +339,7 @@ impl FileTransfers {
     }
 }
 
-/// Bytes of a file, where nothing else was asked for.
+/// Default file size, bytes.
 pub const ONE_BLOCK: u32 = BLOCK_BYTES;
 
 const fn one_call() -> u32 {
@@ -349,40 +350,39 @@ const fn one_block() -> u32 {
     ONE_BLOCK
 }
 
-/// What `seekstone files` found.
+/// Result of `seekstone files`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileTests {
     /// `decus`, `metadata` or `bandwidth`.
     pub workload: String,
-    /// Clients at once, each with files of its own.
+    /// Concurrent clients, each with its own files.
     pub clients: u32,
-    /// Relative half-width asked for; absent when a number of passes was.
+    /// Requested relative half-width; absent if a number of passes was requested.
     pub precision: Option<f64>,
-    /// Number of passes asked for; absent when a precision was.
+    /// Requested number of passes; absent if a precision was requested.
     pub passes: Option<u32>,
-    /// What is dropped in the cold state: `own-files` or `machine`.
+    /// What is dropped from the caches in the cold state: `own-files` or `machine`.
     pub cache_drop: String,
     /// What TEST11 reads: a path, or `own file`.
     pub device: String,
-    /// Of the metadata workload.
+    /// Settings of the metadata workload.
     pub tree: Option<MetadataTree>,
-    /// Of the bandwidth workload.
+    /// Settings of the bandwidth workload.
     pub transfers: Option<FileTransfers>,
-    /// Whether only the first block that a call reads is compared with what was written.
+    /// Whether only the first block of each read is verified.
     #[serde(default)]
     pub is_sampled: bool,
-    /// When clients stop and see how far the others are, after the first call, nanoseconds.
+    /// Time from the first call after which clients stop at the stonewall, nanoseconds.
     pub stonewall_ns: Option<u64>,
-    /// What each rank did, where there were several.
+    /// Results by rank, if there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<RankShare>,
-    /// The memory disk beside the target.
+    /// The memory disk measured for reference.
     pub memory: Option<TargetDescription>,
     /// The rows: target before memory disk, then by scale, state and test.
     pub tests: Vec<FileTest>,
-    /// Time on the target over time on the memory disk.
+    /// Times on the target relative to the memory disk.
     pub over_memory: Vec<FileComparison>,
-    /// Time for each file, or for each block of a test on one file, over that at the smallest
-    /// scale.
+    /// Time per file (or per block of a test on one file) relative to the smallest scale.
     pub growth: Vec<FileComparison>,
 }

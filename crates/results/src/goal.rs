@@ -1,4 +1,4 @@
-//! What figures were required to be, and how far they were allowed to change: verdicts.
+//! Goals for figures and limits on their changes, with verdicts.
 
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
@@ -7,50 +7,50 @@ use units::format_count;
 use crate::reading::{Better, Unit};
 
 units::words! {
-    /// Whether a goal is met, or a limit kept; the worst is the greatest.
+    /// Whether a goal is met or a limit kept, from best to worst.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum LimitVerdict {
-        /// The change is smaller.
+        /// The change is within the limit.
         Kept = "kept",
-        /// The rounds do not tell.
+        /// The rounds do not decide it.
         Undecided = "undecided",
-        /// The change is larger.
+        /// The change exceeds the limit.
         Exceeded = "exceeded",
     }
 }
 
-/// A goal, held against a run.
+/// A goal with its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GoalVerdict {
     /// As it was typed.
     pub goal: String,
-    /// The whole name of the figure.
+    /// Full name of the figure.
     pub figure: String,
-    /// The figure whose change is limited; absent where a figure itself is.
+    /// The limited change; absent if the goal is on the figure itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_of: Option<StudyChange>,
     pub unit: Unit,
-    /// The figure; null where the run has none of that name and unit.
+    /// The figure; null if the run has none of that name and unit.
     pub value: Option<Estimate>,
     /// Whether the goal is met.
     pub verdict: LimitVerdict,
-    /// What else its verdict rests on: why it is undecided, where the interval is not the reason;
-    /// how the bounds of a change hold, and how many rounds would tell.
+    /// What else the verdict rests on: why it is undecided if not because of the interval; for a
+    /// change, the confidence of its bounds and how many rounds would decide it.
     pub why: Option<String>,
 }
 
-/// What a limit on a change is about.
+/// The change that a limit refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudyChange {
     /// Name of the reading.
     pub reading: String,
     pub level: String,
-    /// What it is compared with.
+    /// The level compared with.
     pub against: String,
 }
 
-/// A limit on a change, held against one level.
+/// A limit on a change, checked for one level.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StudyLimit {
     /// As it was typed.
@@ -58,22 +58,22 @@ pub struct StudyLimit {
     /// Name of the reading.
     pub reading: String,
     pub level: String,
-    /// What it is compared with.
+    /// The level compared with.
     pub against: String,
-    /// The quotient over pairs of one round, with an interval each end of which holds by itself at
-    /// 95 % for all limits together; null without two rounds that have both.
+    /// Ratio over pairs of one round. Each end of its interval holds separately at 95 % for all
+    /// limits together. Null without two complete rounds.
     pub ratio: Option<Estimate>,
-    /// Rounds that have both.
+    /// Complete rounds.
     pub rounds: u32,
-    /// Rounds that would tell a change of this size from the limit four times in five; null where
-    /// that is not to be said, or more than anybody waits for.
+    /// Rounds needed to tell this change from the limit with 80 % power; null if unknown or
+    /// impractically many.
     pub rounds_needed: Option<u32>,
-    /// Whether it was kept.
+    /// The verdict.
     pub verdict: LimitVerdict,
 }
 
 impl StudyLimit {
-    /// A goal: the change within it. `done` is how many rounds there were.
+    /// The limit as a goal on the change. `done` is the number of rounds measured.
     #[must_use]
     pub fn into_goal(self, done: u32) -> GoalVerdict {
         let missing = done.saturating_sub(self.rounds);
@@ -96,7 +96,7 @@ impl StudyLimit {
             }
             _ => String::new(),
         };
-        // As many will lack it again.
+        // As many of the further rounds will be incomplete.
         let needed = self.rounds_needed.map(|it| it + missing);
         let advice = match (self.verdict, needed) {
             (LimitVerdict::Undecided, Some(rounds)) if rounds > self.rounds + missing => {
@@ -124,37 +124,37 @@ impl StudyLimit {
     }
 }
 
-/// A limit on a change, held against two sets of runs.
+/// A limit on a change, checked for two sets of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateLimit {
     /// As it was typed.
     pub rule: String,
-    /// The whole name of the figure.
+    /// Full name of the figure.
     pub figure: String,
-    /// Runs of the baseline that have it, and may be used.
+    /// Usable baseline runs that have the figure.
     pub base_runs: u32,
-    /// New runs that have it, and may be used.
+    /// Usable new runs that have the figure.
     pub new_runs: u32,
-    /// New over base, with an interval each end of which holds by itself at 95 % for all limits
-    /// together; null with too few runs.
+    /// New over base. Each end of the interval holds separately at 95 % for all limits together.
+    /// Null with too few runs.
     pub ratio: Option<Estimate>,
-    /// The smallest change that so many runs show to be beyond the limit four times in five, as a
-    /// ratio; null with too few runs.
+    /// The smallest change, as a ratio, that this many runs show to exceed the limit with 80 %
+    /// power; null with too few runs.
     pub sees: Option<f64>,
-    /// Runs a side that tell no change from the limit four times in five; null where that is not
-    /// known, or more than anybody waits for.
+    /// Runs per side needed to tell no change from the limit with 80 % power; null if unknown or
+    /// impractically many.
     pub runs_needed: Option<u32>,
-    /// How the figure changed from the first of all runs to the last, by a line through their
-    /// logarithms, where it got worse by more than chance at 99 %.
+    /// Change of the figure from the first of all runs to the last, by a straight line through the
+    /// logarithms, if it got significantly worse (99 %).
     pub trend: Option<Estimate>,
-    /// Whether it was kept.
+    /// The verdict.
     pub verdict: LimitVerdict,
 }
 
-/// A figure of two sets of runs.
+/// A figure compared between two sets of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateRow {
-    /// Its whole name.
+    /// Its full name.
     pub figure: String,
     pub unit: Unit,
     /// Which direction is better.
@@ -163,7 +163,6 @@ pub struct GateRow {
     pub base: f64,
     /// Geometric mean of the new runs.
     pub new: f64,
-    /// New over base with its interval, which holds for all figures together with 95 %; null with
-    /// too few runs.
+    /// New over base. The intervals hold at 95 % for all figures together. Null with too few runs.
     pub ratio: Option<Estimate>,
 }

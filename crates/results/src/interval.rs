@@ -1,11 +1,11 @@
-//! How long operations took in each interval of a trial.
+//! Response times of a trial by interval.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-/// What was completed in one interval. Neighbours are joined without loss.
+/// Operations completed in one interval. Adjacent intervals merge without loss.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// End of the interval, from the start of the trial, nanoseconds.
@@ -15,12 +15,11 @@ pub struct Interval {
     /// Failed operations.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub errors: u64,
-    /// Bytes of other processes among those that the device moved, 0 to 1; absent where that is
-    /// not known.
+    /// Share of the device's bytes from other processes, 0 to 1; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_share: Option<f64>,
-    /// The response times: HdrHistogram V2, base 64; values are 1.6 % apart at most. Empty where
-    /// nothing was completed.
+    /// Response times as HdrHistogram V2 in base 64, with a resolution of 1.6 %. Empty if no
+    /// operation completed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub response_histogram: String,
 }
@@ -36,29 +35,29 @@ pub fn histogram_text(histogram: &Histogram) -> String {
     bytes.map_or_else(|_| String::new(), |it| STANDARD.encode(it))
 }
 
-/// The histogram that [`histogram_text`] wrote; `None` of another text.
+/// Reads a histogram written by [`histogram_text`]; `None` for any other text.
 #[must_use]
 pub fn histogram_in(text: &str) -> Option<Histogram> {
     Histogram::from_bytes(&STANDARD.decode(text).ok()?).ok()
 }
 
-/// The response time that the share `p` of these operations does not exceed, nanoseconds: of them,
-/// whatever others would take. `None` where not one is above it.
+/// The response time that the share `p` of these operations does not exceed, nanoseconds. It
+/// describes these operations only. `None` if no operation lies above it.
 #[must_use]
 pub fn percentile_in(response: &Histogram, p: f64) -> Option<u64> {
     let above = response.len() as f64 * (1.0 - p);
-    // Of 100 operations, one is above the p99.
+    // Of 100 operations, one lies above the p99.
     (above > 1.0 - 1e-9).then(|| response.value_at(p))?
 }
 
 impl Interval {
-    /// Response times of what was completed.
+    /// Response times of the completed operations.
     #[must_use]
     pub fn response(&self) -> Histogram {
         histogram_in(&self.response_histogram).unwrap_or_default()
     }
 
-    /// What was completed per second, of which these are the response times.
+    /// Completions per second, given their response times.
     #[must_use]
     pub fn per_second(&self, response: &Histogram) -> f64 {
         response.len() as f64 * 1e9 / self.length_ns.max(1) as f64
@@ -70,7 +69,7 @@ impl Interval {
         self.end_ns.saturating_sub(self.length_ns)
     }
 
-    /// Neighbours as one: counts and histograms are added, shares of others are means over time.
+    /// Merges adjacent intervals: counts and histograms add up, shares are weighted by time.
     #[must_use]
     pub fn over(neighbours: &[Self]) -> Self {
         let length_ns = neighbours.iter().map(|it| it.length_ns).sum();
@@ -95,8 +94,8 @@ impl Interval {
         }
     }
 
-    /// Windows of `length_ns` from the start of the trial on; the last holds the rest of the trial.
-    /// `None` where intervals do not add up to them.
+    /// Windows of `length_ns` from the start of the trial; the last may be shorter. `None` if
+    /// interval boundaries do not match.
     #[must_use]
     pub fn windows(intervals: &[Self], length_ns: u64) -> Option<Vec<Self>> {
         let each_ns = intervals.first()?.length_ns;
@@ -111,8 +110,8 @@ impl Interval {
         })
     }
 
-    /// At most `count` intervals: neighbours in one, the same number in each. A short rest at the
-    /// end, whose rate says nothing by itself, is in the last.
+    /// At most `count` intervals, each merged from the same number of neighbours. A short
+    /// remainder, whose rate alone is meaningless, joins the last one.
     #[must_use]
     pub fn condensed(intervals: &[Self], count: usize) -> Vec<Self> {
         let whole = match intervals {
@@ -147,7 +146,7 @@ mod tests {
         }
     }
 
-    /// Whoever joins all intervals must have the trial, to the last count.
+    /// All intervals merged equal the whole trial, to the last count.
     #[test]
     fn joined_intervals_hold_what_their_parts_held() {
         let times: Vec<Vec<u64>> = (0..7_u64)

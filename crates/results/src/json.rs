@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::summary::Summary;
 use crate::{Run, SCHEMA_VERSION, Table, schema_3};
 
-/// Why a text is not a run.
+/// Why a text is not a valid run.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonError {
-    /// Not JSON, or not the JSON of a run.
+    /// Not JSON, or not a run.
     #[error("this is not the JSON form of a run: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// Written by an older program.
+    /// Written by an older version.
     #[error(
         "the run has schema version {found}, and this program reads 2 to {known}. Read it \
          with the version of Seekstone that wrote it, or rerun"
@@ -22,7 +22,7 @@ pub enum JsonError {
         /// The version that this program reads.
         known: u32,
     },
-    /// Written by a newer program.
+    /// Written by a newer version.
     #[error(
         "the run has schema version {found}, and this program reads 2 to {known}. Read it \
          with the version of Seekstone that wrote it, or a newer one"
@@ -35,11 +35,11 @@ pub enum JsonError {
     },
 }
 
-/// The oldest version that is read: it had seeds as numbers, and verdicts in other words.
+/// The oldest version that can be read. It had seeds as numbers and other words for verdicts.
 const OLDEST_READ: u64 = 2;
-/// The last version that had a key for each kind of measurement.
+/// The last version with a key for each kind of measurement.
 const LAST_OF_KINDS: u64 = 3;
-/// Why writing cannot fail.
+/// Why serialisation cannot fail.
 const INFALLIBLE: &str = "a run has no keys but text";
 
 /// The one key that every version has, in the same place.
@@ -48,7 +48,7 @@ struct SchemaHeader {
     schema: u64,
 }
 
-/// A run, and what follows from it for readers who know no kind.
+/// A run with its derived summary and tables.
 #[derive(Serialize)]
 struct Whole {
     summary: Summary,
@@ -56,11 +56,12 @@ struct Whole {
     run: Run,
 }
 
-/// The run as JSON over several lines, ending in a line break, with a summary for scripts in front
-/// and its tables behind: every figure of every kind in one form. Infinite numbers become null.
+/// The run as pretty-printed JSON with a line break at the end, with a summary for scripts before
+/// it and its tables after it. Infinite numbers become null.
 ///
 /// # Panics
-/// Never: a run has no value that JSON cannot hold.
+///
+/// Never: every value of a run can be written as JSON.
 #[must_use]
 pub fn json(run: &Run) -> String {
     let whole = Whole {
@@ -75,10 +76,11 @@ pub fn json(run: &Run) -> String {
     text
 }
 
-/// The run as JSON in one line, without summary and tables, which follow from the rest: for what
-/// holds a run within something else. [`from_json`] reads it.
+/// The run as JSON in one line, without the derived summary and tables, to embed in other files.
+/// [`from_json`] reads it.
 ///
 /// # Panics
+///
 /// Never, as [`json`].
 #[must_use]
 pub fn json_without_tables(run: &Run) -> String {
@@ -101,7 +103,7 @@ pub fn from_json(text: &str) -> Result<Run, JsonError> {
     }
     let mut run: Run = serde_json::from_str(text)?;
     run.schema = known;
-    // What follows from the rest is made anew when it is asked for.
+    // Derived tables are computed again on demand.
     let given = std::mem::take(&mut run.tables);
     let upgraded = match found {
         ..=LAST_OF_KINDS => schema_3::upgrade(&mut run, text)?,

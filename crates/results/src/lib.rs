@@ -1,4 +1,4 @@
-//! What a run found, as plain values: what archive, reports and screens read.
+//! Results of a run as plain values, read by archive, reports and screens.
 
 mod comparison;
 mod curve;

@@ -1,36 +1,36 @@
-//! What a full-screen display shows while a run goes on, and what its keys ask for: plain values.
+//! State of the full-screen display during a run, and the commands of its keys.
 //!
-//! The measuring side writes a [`Live`], the display reads it; neither waits for the other.
+//! The measuring side writes a [`Live`] and the display reads it. Neither waits for the other.
 
 use crate::curve::Curve;
 use crate::mode::Mode;
 
-/// Whether something is being measured.
+/// State of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiveState {
-    /// Waiting for the key that starts.
+    /// Waiting for the start key.
     Stopped,
     /// Measuring.
     #[default]
     Execute,
-    /// Everything is done; the display stays until it is told to go.
+    /// Finished; the display stays until the user quits.
     Finished,
 }
 
-/// How much the display says about single messages.
+/// Level of detail about single messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verbosity {
     /// Nothing.
     #[default]
     None,
-    /// Rows in units of people.
+    /// Rows in human-readable units.
     Summary,
-    /// Everything there is.
+    /// Everything.
     Detail,
 }
 
 impl Verbosity {
-    /// The level after this one; after the last comes the first.
+    /// The next level; the last is followed by the first.
     #[must_use]
     pub const fn next(self) -> Self {
         match self {
@@ -41,26 +41,26 @@ impl Verbosity {
     }
 }
 
-/// What a key asks for.
+/// The command of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveCommand {
     /// The next mode (M).
     NextMode,
     /// End the program (Q, X, Ctrl-C).
     Quit,
-    /// Begin the current workload again (R).
+    /// Restart the current workload (R).
     Restart,
-    /// Stop, or go on (S).
+    /// Stop, or continue (S).
     StartStop,
-    /// Go on with the next workload (T).
+    /// Skip to the next workload (T).
     NextWorkload,
     /// The next verbosity (V).
     NextVerbosity,
 }
 
 impl LiveCommand {
-    /// What a display answers to a key that can do nothing once everything is done; `None` of one
-    /// that still does something.
+    /// The display's answer to a key that has no effect once the run is finished; `None` for other
+    /// keys.
     #[must_use]
     pub const fn when_finished(self) -> Option<&'static str> {
         match self {
@@ -73,25 +73,24 @@ impl LiveCommand {
     }
 }
 
-/// A level of one workload on the display.
+/// One level of a workload on the display.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveLevel {
     /// Response time, milliseconds.
     pub response_ms: Option<f64>,
     /// Load at it, operations per second.
     pub iops: Option<f64>,
-    /// Relative half-width of the load's interval, where there is one.
+    /// Relative half-width of the load's interval, if known.
     pub relative_half_width: Option<f64>,
 }
 
-/// One workload's results so far.
+/// Results of one workload so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveWorkload {
     /// Its number in the report, from 1.
     pub number: u32,
     pub name: String,
-    /// Whether it is shown with levels: those of the transaction group are, and the first four of
-    /// the manual.
+    /// Whether levels are shown: for the transaction group and the first four of the manual.
     pub has_levels: bool,
     /// No load, one third, two thirds, and the highest response time.
     pub levels: [LiveLevel; 4],
@@ -106,7 +105,7 @@ pub struct LiveWorkload {
 /// A row of the verbose window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LiveRow {
-    /// Messages, or looks at the measurement, so far.
+    /// Messages, or readings of the measurement, so far.
     pub count: Option<u64>,
     /// Threads or clients.
     pub threads: Option<u64>,
@@ -123,12 +122,12 @@ pub struct LiveRow {
     pub rabmark_s: Option<f64>,
 }
 
-/// How the present trial gets more precise.
+/// Convergence of the current trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveConvergence {
-    /// Relative half-widths of the interval at the looks so far, the latest last.
+    /// Relative half-widths so far, the latest last.
     pub relative_half_widths: Vec<f64>,
-    /// The one that ends the trial; `None` when the trial has no such goal.
+    /// The half-width that ends the trial; `None` if there is no such goal.
     pub goal: Option<f64>,
 }
 
@@ -137,37 +136,37 @@ pub struct LiveConvergence {
 pub struct Live {
     /// Whether something is being measured.
     pub state: LiveState,
-    /// Number of the run through all workloads, from 1.
+    /// Number of the current cycle through all workloads, from 1.
     pub run: u32,
-    /// Mode that results are stamped with.
+    /// Mode recorded with the results.
     pub mode: Mode,
     /// Whether the mode was read from the system.
     pub is_mode_detected: bool,
-    /// Current workload's place in `workloads`.
+    /// Index of the current workload in `workloads`.
     pub workload: usize,
-    /// Threads or clients at present.
+    /// Current number of threads or clients.
     pub threads: u64,
     /// Time since the start, nanoseconds.
     pub elapsed_ns: u64,
-    /// Name and value of each line of the configuration window, at most four.
+    /// Lines of the configuration window as name and value, at most four.
     pub configuration: Vec<(String, String)>,
     /// All workloads in order.
     pub workloads: Vec<LiveWorkload>,
-    /// How much the verbose window says.
+    /// Level of detail in the verbose window.
     pub verbosity: Verbosity,
-    /// The message or glimpse that came last.
+    /// The latest message.
     pub current_message: LiveRow,
-    /// The present number of threads.
+    /// The current number of threads.
     pub current_thread: LiveRow,
-    /// The number of threads before.
+    /// The previous number of threads.
     pub last_thread: LiveRow,
-    /// The level that was found last.
+    /// The latest level.
     pub last_response: LiveRow,
-    /// What is being done, in words.
+    /// Current activity, in words.
     pub activity: String,
-    /// How the present trial gets more precise.
+    /// Convergence of the current trial.
     pub convergence: LiveConvergence,
-    /// Share of all the work that is done, 0 to 1; `None` when the run has no end.
+    /// Progress, 0 to 1; `None` for an endless run.
     pub progress: Option<f64>,
     /// Warnings so far, the latest last.
     pub warnings: Vec<String>,

@@ -1,4 +1,4 @@
-//! The outcome of one trial.
+//! The result of one trial.
 
 use serde::{Deserialize, Serialize};
 use stats::{Channel, Drift, DriftVerdict, Estimate, PercentileEstimate, Tail, Verdict, Window};
@@ -13,7 +13,7 @@ use crate::warning::Warning;
 use crate::warning_code::WarningCode;
 
 units::words! {
-    /// How a trial reached its storage.
+    /// How a trial accessed its storage.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Access {
@@ -23,18 +23,18 @@ units::words! {
         Buffered = "buffered",
         /// On a model, in virtual time.
         Simulated = "simulated",
-        /// On the driver that completes at once.
+        /// On the null driver, which completes every request at once.
         Null = "null",
     }
 }
 
-/// What a client does over and over, and a trial counts.
+/// The unit of work that clients repeat and a trial counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
     #[default]
     Operation,
-    /// A file made, written or read, and removed.
+    /// A file created, written or read, and removed.
     File,
     /// A transaction of several operations.
     Transaction,
@@ -43,9 +43,9 @@ pub enum Work {
 /// A distribution of times in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Mean with its interval, in the steady part of the trial.
+    /// Mean with its interval, over the steady part.
     pub mean: Estimate,
-    /// Percentiles with their intervals, in the steady part of the trial.
+    /// Percentiles with their intervals, over the steady part.
     pub percentiles: Vec<PercentileEstimate>,
     /// Shortest over the whole trial.
     pub min_ns: u64,
@@ -54,7 +54,8 @@ pub struct Times {
 }
 
 impl Times {
-    /// The percentile `p` (0.99 for the 99th); its interval is unbounded if the sample bears none.
+    /// The percentile `p` (0.99 for the 99th); its interval is unbounded if the sample is too
+    /// small.
     #[must_use]
     pub fn percentile(&self, p: f64) -> Option<Estimate> {
         self.percentiles
@@ -83,12 +84,12 @@ pub struct KindTimes {
     /// Mean response time.
     #[serde(with = "stats::undefined")]
     pub response_mean_ns: f64,
-    /// Response time below which 99 % lie; absent when the sample cannot support it.
+    /// 99th percentile of the response time; absent if the sample is too small.
     pub response_p99_ns: Option<u64>,
     /// Longest response time.
     pub response_max_ns: u64,
-    /// Mean and percentiles of the response time with intervals, where other kinds were mixed with
-    /// this one: the correlation of all operations stands for this kind's.
+    /// Mean and percentiles of the response time with intervals, in a mix of kinds. The correlation
+    /// is taken from all operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Times>,
     /// All response times: HdrHistogram V2, base 64.
@@ -98,53 +99,52 @@ pub struct KindTimes {
     pub service_histogram: String,
 }
 
-/// The generator's own lateness: from ready to issued, over the whole trial; nanoseconds.
+/// Lateness of the load generator, from ready to issued, over the whole trial; nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
     #[serde(with = "stats::undefined")]
     pub mean_ns: f64,
-    /// 99 % lie below; absent when the sample cannot support it.
+    /// 99th percentile; absent if the sample is too small.
     pub p99_ns: Option<u64>,
     /// Longest.
     pub max_ns: u64,
 }
 
-/// What a trial cost this process, its kernel helpers included and the observing thread left out.
+/// CPU cost of a trial: this process with its kernel threads, without the observing thread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuCost {
-    /// CPU time for each completed unit of work, nanoseconds.
+    /// CPU time per completed unit of work, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub per_operation_ns: f64,
-    /// CPU time for each MiB moved, nanoseconds; absent where no bytes move.
+    /// CPU time per MiB, nanoseconds; absent if no bytes are moved.
     pub per_mib_ns: Option<f64>,
-    /// Share of one core that was busy.
+    /// Processor cores used.
     #[serde(with = "stats::undefined")]
     pub cores_busy: f64,
 }
 
-/// Operations that were due and not done when a trial ended. The times of a measurement are of what
-/// was done, so these are missing there.
+/// Operations that were due but not completed when the trial ended. Response times cover completed
+/// operations only.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnfinishedOperations {
     pub count: u64,
-    /// How long they had waited by then on average, nanoseconds.
+    /// Their mean wait until then, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub waited_mean_ns: f64,
-    /// How many of them the storage answered while the trial waited for that; 0 in runs of earlier
-    /// versions.
+    /// How many of them completed while the trial drained; 0 in runs of earlier versions.
     #[serde(default)]
     pub answered: u64,
-    /// Their mean response time, nanoseconds: in the end of those that were answered, so far of the
-    /// rest; absent in runs of earlier versions.
+    /// Their mean response time, nanoseconds: final for those that completed, so far for the
+    /// others. Absent in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_mean_ns: Option<f64>,
-    /// The longest of these, nanoseconds; absent in runs of earlier versions.
+    /// The longest of these times, nanoseconds; absent in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_ns: Option<u64>,
 }
 
 impl UnfinishedOperations {
-    /// Whether their times are those in the end.
+    /// Whether all of them completed in the end.
     #[must_use]
     pub const fn is_answered(&self) -> bool {
         self.answered >= self.count
@@ -157,7 +157,7 @@ impl UnfinishedOperations {
     }
 }
 
-/// The percentile that a trial was made for, of both times.
+/// The percentile that the trial was run for, of both times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tails {
     /// Of the response time.
@@ -167,7 +167,7 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// That of one time.
+    /// The tail of this channel.
     #[must_use]
     pub const fn of(&self, channel: Channel) -> Option<&Tail> {
         match channel {
@@ -177,20 +177,20 @@ impl Tails {
     }
 }
 
-/// What a trial was long enough to see: what is slower or rarer may be there all the same.
+/// What a trial was long enough to detect. Slower or rarer effects may exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// Changes that take longer than this, nanoseconds, could not be told from a drift.
+    /// Changes that take longer than this, nanoseconds, cannot be told from drift.
     pub slowest_change_ns: u64,
-    /// Of events that come once in more operations than this, the trial may have seen none: it
-    /// misses them with a chance above 5 % (the rule of three).
+    /// Events rarer than one in this many operations may have been missed, with a probability above
+    /// 5 % (rule of three).
     pub rarest_operations: u64,
-    /// The same of events that come once in more nanoseconds than this.
+    /// The same in nanoseconds.
     pub rarest_ns: u64,
 }
 
 impl Resolution {
-    /// That of a steady part of so many operations and nanoseconds.
+    /// The resolution of a steady part of that many operations and nanoseconds.
     #[must_use]
     pub const fn of(operations: u64, duration_ns: u64) -> Self {
         Self {
@@ -200,7 +200,7 @@ impl Resolution {
         }
     }
 
-    /// What both were long enough to see.
+    /// What both were long enough to detect.
     #[must_use]
     pub fn both(self, other: Self) -> Self {
         Self {
@@ -211,28 +211,28 @@ impl Resolution {
     }
 }
 
-/// The outcome of one trial: one interval with fixed settings.
+/// The result of one trial: one interval with fixed settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// Whether a goal asked for it, as `p99 <= 2ms @ 20k/s` does.
+    /// Whether it was added for a goal, such as `p99 <= 2ms @ 20k/s`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_for_goal: bool,
     /// Stable name, in kebab case.
     pub name: String,
-    /// What was done, in words.
+    /// What was measured, in words.
     pub title: String,
-    /// What each client did; absent where it was not measured by clients of ours.
+    /// What each client did; absent if the load did not come from our clients.
     pub workload: Option<ClientSpec>,
-    /// What is counted: the unit of response time and throughput.
+    /// The unit of work that response time and throughput refer to.
     #[serde(default)]
     pub work: Work,
     /// Number of virtual clients.
     pub clients: u32,
     /// Number of workers.
     pub workers: u32,
-    /// How storage was reached.
+    /// How storage was accessed.
     pub access: Access,
-    /// What carried the requests out.
+    /// The driver that executed the requests.
     pub driver: String,
     /// Seed of the clients' streams.
     #[serde(with = "crate::seed")]
@@ -253,19 +253,19 @@ pub struct Measurement {
     pub kinds: Vec<KindTimes>,
     /// Failed operations; no other figure has them.
     pub errors: Vec<ErrorCount>,
-    /// Operations that moved fewer bytes than asked for.
+    /// Short transfers.
     pub short: u64,
-    /// Operations that were not done when the trial ended, if there were any.
+    /// Operations not completed when the trial ended, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<UnfinishedOperations>,
-    /// Operations that waited for room here before they were handed over, if there were any.
+    /// Operations that waited for a free slot before submission, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub room: Option<RoomWait>,
     /// CPU time spent.
     pub cpu: Option<CpuCost>,
-    /// Share of the bytes read or written that the page cache answered, as counted by the kernel.
+    /// Share of the bytes that the page cache served or absorbed, as counted by the kernel.
     pub page_cache_share: Option<f64>,
-    /// What the system counted meanwhile.
+    /// System counters during the trial.
     pub counters: Option<CountersDelta>,
     /// Units of work in the steady part.
     pub completions: u64,
@@ -275,65 +275,65 @@ pub struct Measurement {
     pub bytes_all: u64,
     /// Length of the steady part, nanoseconds.
     pub duration_ns: u64,
-    /// Length of the part cut off as warm-up, nanoseconds.
+    /// Length of the warm-up that was cut off, nanoseconds.
     pub warmup_ns: u64,
-    /// Load times service time: how many requests were with the device on average.
+    /// Load times service time: mean number of requests in the device.
     #[serde(with = "stats::undefined")]
     pub effective_depth: f64,
-    /// How many requests the driver could hold.
+    /// Maximum number of requests that the driver can hold.
     pub nominal_depth: u32,
-    /// How often the kernel was entered to hand over or to wait; absent where that has no meaning.
+    /// System calls to submit or to wait; absent where not applicable.
     pub kernel_entries: Option<u64>,
-    /// What this program itself had and did, on real storage.
+    /// The load generator's own overhead, on real storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<Generator>,
-    /// What the trial was long enough to see; absent in runs of earlier versions.
+    /// What the trial was long enough to detect; absent in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
-    /// Whether precision and steadiness were reached.
+    /// Whether the required precision and steady state were reached.
     pub verdict: Verdict,
     /// Trend of the response time over the steady part.
     pub drift: Drift,
-    /// Whether the SNIA's rule would call the trial steady.
+    /// Whether the trial is steady by the SNIA's rule.
     pub snia_steady: Option<bool>,
-    /// When it began, as RFC 3339 text in UTC; absent on models, whose time begins with the run.
+    /// Start, as RFC 3339 text in UTC; absent for models, which have no wall-clock time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
-    /// The trial interval by interval, of users always, else where that was asked for; its
-    /// transactions are the operations.
+    /// Activity by interval: always for users, otherwise on request. Its transactions are the
+    /// operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<SystemSeries>,
-    /// How long operations took, interval by interval, in check-ups and trials.
+    /// Response times by interval, in check-ups and trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Interval>,
-    /// What a law says of the same load, where a model has one.
+    /// Theory for the same load, if the model has a law.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
-    /// Wait and service apart, on a simulated queue.
+    /// Wait and service time, on a simulated queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerTimes>,
-    /// Doubts.
+    /// Warnings.
     pub warnings: Vec<Warning>,
-    /// The series behind the intervals of response time and load; not archived.
+    /// Time series behind the intervals of response time and load; not archived.
     #[serde(skip)]
     pub window: Option<Window>,
-    /// The series behind the intervals of service time and load; not archived.
+    /// Time series behind the intervals of service time and load; not archived.
     #[serde(skip)]
     pub service_window: Option<Window>,
-    /// The percentiles that the goal is about, of response and service time; not archived.
+    /// The percentiles of the goal, of response and service time; not archived.
     #[serde(skip)]
     pub tails: Option<Tails>,
-    /// Percentiles of the service time whatever their evidence, for those who pool trials; not
+    /// Percentiles of the service time however few samples they rest on, to pool trials; not
     /// archived.
     #[serde(skip)]
     pub service_quantiles: Vec<PercentileEstimate>,
 }
 
 impl Measurement {
-    /// The driver of an io_uring whose requests threads of the kernel carried out.
+    /// Name of the io_uring driver whose requests were executed by kernel threads.
     pub const BY_KERNEL_THREADS: &str = "io_uring-async";
 
-    /// What carried the requests out, in words.
+    /// The I/O engine, in words.
     #[must_use]
     pub fn engine_in_words(&self) -> &str {
         match self.driver.as_str() {
@@ -343,15 +343,14 @@ impl Measurement {
         }
     }
 
-    /// The same in a word, where it is not the engine that is used as a rule.
+    /// Its short name, if it is not the usual engine.
     #[must_use]
     pub fn unusual_engine(&self) -> Option<&str> {
         let is_unusual = self.generator.as_ref()?.engine_because.is_some();
         is_unusual.then_some(&*self.driver)
     }
 
-    /// A trial of one client in which nothing was measured: for `..Measurement::empty()` behind
-    /// what was.
+    /// An empty trial of one client, for `..Measurement::empty()` after the measured fields.
     #[must_use]
     pub fn empty() -> Self {
         let nothing = Estimate::exact(f64::NAN, 0.0).without_interval();
@@ -417,13 +416,13 @@ impl Measurement {
         }
     }
 
-    /// Whether every condition of the goal was met.
+    /// Whether every condition of the stopping rule was met.
     #[must_use]
     pub const fn is_converged(&self) -> bool {
         matches!(self.verdict, Verdict::Converged)
     }
 
-    /// The law of random writes to flash, where it holds.
+    /// The law of random writes to flash, if it applies.
     #[must_use]
     pub const fn steady_law(&self) -> Option<&SteadyLaw> {
         match &self.law {
@@ -432,15 +431,15 @@ impl Measurement {
         }
     }
 
-    /// Whether more was offered than was carried: then latency says how long the trial was, and
-    /// nothing of the storage.
+    /// Whether the offered load exceeded the achieved one. Latency then depends on the length of
+    /// the trial.
     #[must_use]
     pub fn is_overloaded(&self) -> bool {
         let mut warnings = self.warnings.iter();
         warnings.any(|it| it.code == WarningCode::LoadNotSustained)
     }
 
-    /// Whether operations were asked for and every one of them failed.
+    /// Whether there were operations and all of them failed.
     #[must_use]
     pub fn is_all_failed(&self) -> bool {
         self.completions_all == 0 && self.errors_total() > 0

@@ -1,6 +1,6 @@
-//! The metrics of figures, each once: its name, its unit, what it means, and the measurements whose
-//! goals and limits may be on it. Goals, options and documents ask this list before anything is
-//! measured; the tables of results are made of it.
+//! All metrics: name, unit, meaning, and the measurements whose goals and limits can use them.
+//! Goals, options and documents read this list before a measurement; the tables of results are
+//! built from it.
 
 use stats::{Estimate, PercentileEstimate};
 
@@ -12,20 +12,20 @@ use crate::table::{Figure, Role, percentile_name};
 /// Nanoseconds in a second.
 const NS: f64 = 1e-9;
 
-/// A metric as it is known before anything is measured.
+/// A metric as known before any measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownMetric {
-    /// Stable name in the field's words, in kebab case but for those of studies.
+    /// Stable name in kebab case, except those of studies.
     pub name: &'static str,
     /// Times are in seconds, rates per second, shares from 0 to 1.
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
-    /// Commands and kinds whose goals may be on it; none where only their details have it.
+    /// Commands and kinds whose goals can use it; none if it is only a detail.
     pub goals: &'static [&'static str],
-    /// Those whose goals may be on its percentiles, too, as in `latency-p99`.
+    /// Commands and kinds whose goals can also use its percentiles, as in `latency-p99`.
     pub percentiles: &'static [&'static str],
-    /// What it is, for documents.
+    /// Its meaning, for documents.
     pub meaning: &'static str,
 }
 
@@ -42,7 +42,7 @@ macro_rules! metrics {
             percentiles: &[$($($percentile),*)?],
             meaning: $meaning,
         };)*
-        /// All of them.
+        /// All metrics.
         pub const METRICS: &[KnownMetric] = &[$($id),*];
     };
 }
@@ -258,7 +258,7 @@ metrics! {
     GOALS_MET = "goals-met" Count Higher [] "1 where the goals are met, 0 where one is missed";
     MODE_FROM = "from" Seconds Neither [] "start of the mode since that of the run";
 
-    // Those of studies alone, as their tables name them.
+    // Of studies only, by the names in their tables.
     ARCHIVE_RATE = "archive rate" BytesPerSecond Higher ["archive"] "bytes put per second";
     ARCHIVE_CPU = "archive CPU" SecondsPerMib Lower ["archive"] "processor time for a MiB put";
     FILES_PUT = "files put" PerSecond Higher ["archive"] "files put per second";
@@ -435,7 +435,7 @@ metrics! {
         "bytes that the device wrote for each byte of a record, where it counts them";
 }
 
-/// The names of what goals of a command may be on, with units; none of a command without goals.
+/// Names and units of the metrics that goals of a command can use; empty if it has no goals.
 #[must_use]
 pub fn metrics_of(command: &str) -> Vec<(String, Unit)> {
     let mut found = Vec::new();
@@ -452,8 +452,8 @@ pub fn metrics_of(command: &str) -> Vec<(String, Unit)> {
     found
 }
 
-/// Whether a table of some command has figures of that name: a metric, one of its percentiles, or
-/// what the tests of SSDs make of one.
+/// Whether some command has figures of that name: a metric, one of its percentiles, or one derived
+/// from it by the SSD tests.
 #[must_use]
 pub fn is_metric(name: &str) -> bool {
     let name = name.strip_prefix("pts-").unwrap_or(name);
@@ -472,37 +472,37 @@ pub fn is_metric(name: &str) -> bool {
 pub(crate) const PRECONDITION_RATE: &str = "precondition-rate";
 
 impl KnownMetric {
-    /// A column.
+    /// A column with this metric.
     #[must_use]
     pub fn of(&self, value: Estimate) -> Figure {
         self.named(self.name, value)
     }
 
-    /// A column under a name that says more.
+    /// A column with a more specific name.
     pub(crate) fn named(&self, name: impl Into<String>, value: Estimate) -> Figure {
         Figure::new(name, self.unit, self.better, value)
     }
 
-    /// A time that is given in nanoseconds.
+    /// A time given in nanoseconds.
     #[must_use]
     pub fn of_ns(&self, value: Estimate) -> Figure {
         self.of(value.scale(NS))
     }
 
-    /// A value of whose error nothing is known, as a detail.
+    /// A detail whose error is unknown.
     #[must_use]
     pub fn bare(&self, value: f64) -> Figure {
         let value = Estimate::exact(value, 1.0).without_interval();
         self.of(value).as_role(Role::Detail)
     }
 
-    /// The same of nanoseconds.
+    /// The same for nanoseconds.
     #[must_use]
     pub fn bare_ns(&self, ns: f64) -> Figure {
         self.bare(ns / 1e9)
     }
 
-    /// A count or another value without an error, as a detail of which none is better.
+    /// A detail without error, such as a count, and without a better direction.
     #[must_use]
     pub fn exact(&self, value: impl Into<f64>) -> Figure {
         let value = Estimate::exact(value.into(), 1.0);
@@ -515,7 +515,7 @@ impl KnownMetric {
         self.exact(value as f64)
     }
 
-    /// What one repetition gave.
+    /// The value of one repetition.
     #[must_use]
     pub fn reading(&self, value: f64) -> Reading {
         Reading::new(self.name, self.unit, value, self.better)

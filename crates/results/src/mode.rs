@@ -1,4 +1,4 @@
-//! The state of a RAID that results are stamped with.
+//! The RAID state that results are recorded with.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,10 +14,10 @@ units::words! {
     )]
     #[serde(rename_all = "kebab-case")]
     pub enum Mode {
-        /// All members work; the set of workloads is run a fixed number of times.
+        /// All members work; the workloads run a fixed number of times.
         #[default]
         Normal = "normal",
-        /// As normal, but the set of workloads is run until somebody stops it.
+        /// As normal, but the workloads run until stopped.
         Continuous = "continuous",
         /// A member is missing.
         Reduced = "reduced",
@@ -31,20 +31,20 @@ units::words! {
 }
 
 impl Mode {
-    /// The mode after this one; after the last comes the first.
+    /// The next mode; the last is followed by the first.
     #[must_use]
     pub fn next(self) -> Self {
         let place = Self::ALL.iter().position(|&mode| mode == self);
         Self::ALL[place.map_or(0, |place| (place + 1) % Self::ALL.len())]
     }
 
-    /// Whether the workloads are run until somebody stops them.
+    /// Whether the workloads run until stopped.
     #[must_use]
     pub const fn is_endless(self) -> bool {
         !matches!(self, Self::Normal)
     }
 
-    /// The mode that the system's own word for what a RAID does means.
+    /// The mode that matches the system's RAID activity.
     #[must_use]
     pub const fn of_raid(activity: RaidActivity) -> Self {
         match activity {

@@ -1,4 +1,4 @@
-//! The figures of a run by names that are its own: for goals, and as one repetition of a larger
+//! Figures of a run by unique names, for goals and for use as one repetition of a larger
 //! measurement.
 
 use crate::measurement::Measurement;
@@ -8,25 +8,25 @@ use crate::table::{Figure, Row, Table, Trust};
 use crate::tables::{OPERATIONS, POINTS};
 use crate::warning_code::WarningCode;
 
-/// The row of a rank has this name with its number, behind the name of its trial where a run has
+/// Prefix of the row of a rank, before its number and after the name of its trial if there are
 /// several.
 const RANK: &str = "rank-";
 
-/// A figure with a name that no other figure of its run has.
+/// A figure with a unique name in its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
-    /// `row.metric`, or the metric alone where the run has but one row of its own: reads and writes
-    /// of a mix, what goals added, and the hosts of a fleet are none.
+    /// `row.metric`, or only the metric if the run has one row of its own. Reads and writes of a
+    /// mix, trials added for goals and hosts of a fleet do not count as such.
     pub name: String,
-    /// Name of its row, which the name has in front, or leaves out.
+    /// Name of its row, which prefixes the name or is omitted from it.
     pub row: String,
     pub figure: Figure,
-    /// How far it may be used.
+    /// How far it can be used.
     pub trust: Trust,
 }
 
 impl NamedFigure {
-    /// Whether that is its name with its row in front.
+    /// Whether `name` is its name, with or without the row.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let row = name.strip_suffix(&self.figure.metric.name);
@@ -35,8 +35,8 @@ impl NamedFigure {
 }
 
 impl Run {
-    /// The figures that stand in columns, but for the points that a curve chose and trials that
-    /// another table sums up: the next run has others.
+    /// All column figures, except the points chosen by a curve and trials that another table
+    /// summarises: these differ between runs.
     #[must_use]
     pub fn named_figures(&self) -> Vec<NamedFigure> {
         let tables: Vec<Table> = self.summaries();
@@ -73,7 +73,7 @@ impl Run {
         named.collect()
     }
 
-    /// Whether a row is what one of several hosts did of another row.
+    /// Whether the row is the part of one host in another row.
     fn is_of_one_host(&self, row: &str) -> bool {
         let mut warnings = self.warnings.iter();
         let is_rank = row.rsplit_once(RANK).is_some_and(|(trial, number)| {
@@ -82,14 +82,14 @@ impl Run {
         is_rank && warnings.any(|it| it.code == WarningCode::Hosts)
     }
 
-    /// Names of the trials that goals asked for.
+    /// Names of the trials added for goals.
     fn added_for_goals(&self) -> impl Iterator<Item = &str> {
         let added = self.measurements.iter().filter(|it| it.is_for_goal);
         added.map(|it| it.name.as_str())
     }
 
-    /// The same without their intervals; what must not be used is left out, latency under a load
-    /// that was not carried, and what one of several hosts did.
+    /// The same figures without intervals. Leaves out unusable rows, latency under a load that was
+    /// not sustained, and rows of single hosts.
     #[must_use]
     pub fn readings(&self) -> Vec<Reading> {
         let usable = self.named_figures().into_iter().filter(|it| {

@@ -1,18 +1,17 @@
-//! The percentiles that measurements state: each once, by the names that every form, goal and
-//! option has for it.
+//! The percentiles that measurements report, each with its names in forms, goals and options.
 
 /// A percentile of a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
-    /// Part of the operations that take at most this long, 0 to 1.
+    /// Share of the operations that take at most this long, 0 to 1.
     pub share: f64,
     /// The field's name: `p99.9`.
     pub name: &'static str,
-    /// The same where a name has no points, in keys and columns: `p999`.
+    /// The name without dots, for keys and columns: `p999`.
     pub key: &'static str,
 }
 
-/// The percentiles of every measurement, the lowest first.
+/// The percentiles of every measurement, in ascending order.
 pub const PERCENTILES: [Percentile; 5] = [
     percentile(0.5, "p50", "p50"),
     percentile(0.95, "p95", "p95"),
@@ -21,7 +20,7 @@ pub const PERCENTILES: [Percentile; 5] = [
     percentile(0.9999, "p99.99", "p9999"),
 ];
 
-/// Transactions have this one, too: requirements for users speak of it.
+/// Additional percentile of transactions, in which requirements of users are stated.
 pub const USER_PERCENTILE: Percentile = percentile(0.9, "p90", "p90");
 
 const fn percentile(share: f64, name: &'static str, key: &'static str) -> Percentile {

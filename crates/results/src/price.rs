@@ -1,5 +1,5 @@
-//! What a system costs, and its figures per unit of that money. Nothing measures a price: it is
-//! attached to a run that is shown, compared or exported (docs/systems.md).
+//! Price of a system, and its figures per unit of money. Prices are not measured: they are attached
+//! to a run when it is shown, compared or exported (docs/systems.md).
 
 use std::fmt;
 
@@ -12,24 +12,23 @@ use crate::reading::{Better, Unit, whole};
 use crate::run::Run;
 use crate::table::{Figure, Role, Row, Table, Trust};
 
-/// Name of the table of figures per unit of money.
+/// Name of the table of price/performance figures.
 pub const PRICE: &str = "price";
 
-/// Below this each whole number has a value of its own.
+/// Every whole number below this is exact.
 const WHOLE_MAX: f64 = 9e15;
 
-/// What a system costs.
+/// Price of a system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
     /// Above zero.
     pub amount: f64,
-    /// As it was written; absent where it was not.
+    /// The currency as typed; absent if not given.
     pub currency: Option<String>,
 }
 
 impl Price {
-    /// Each rate and capacity in a column of `tables`, and the size of the target, per unit of the
-    /// money.
+    /// Every rate and capacity column of `tables`, and the size of the target, per unit of money.
     pub(crate) fn table(&self, tables: &[Table], run: &Run) -> Table {
         let currency = self.currency.as_deref();
         let metric = format!("per {}", currency.unwrap_or(PRICE));
@@ -39,7 +38,7 @@ impl Price {
             if !is_priced(figure) || rows.iter().any(|it| it.levels == levels) {
                 return;
             }
-            // The price has no error.
+            // The price is exact.
             let value = figure.value.scale(1.0 / self.amount);
             let figure = Figure {
                 is_indicative: figure.is_indicative,
@@ -75,7 +74,7 @@ impl Price {
     }
 }
 
-/// Every digit, and the currency: `12,345 USD`.
+/// All digits and the currency: `12,345 USD`.
 impl fmt::Display for Price {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let currency = self.currency.as_deref().unwrap_or_default();
@@ -87,7 +86,7 @@ impl fmt::Display for Price {
     }
 }
 
-/// A rate or a capacity of which more is better, in a column.
+/// Whether the figure is a column with a rate or capacity of which more is better.
 fn is_priced(figure: &Figure) -> bool {
     let metric = &figure.metric;
     let is_amount = matches!(
@@ -97,7 +96,7 @@ fn is_priced(figure: &Figure) -> bool {
     is_amount && metric.better == Better::Higher && metric.role != Role::Detail
 }
 
-/// The size of the operations of a load curve, where all have one.
+/// The block size of a load curve, if all operations have the same.
 fn block_of(run: &Run) -> Option<Bytes> {
     let mut settings = run.settings.settings.iter();
     let block = settings.find(|it| it.name == "block")?;

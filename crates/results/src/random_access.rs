@@ -7,7 +7,7 @@ use crate::measurement::Times;
 use crate::warning::Warning;
 
 units::words! {
-    /// What the operations of a cell do.
+    /// The operation of a cell.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum RandomKind {
@@ -17,7 +17,7 @@ units::words! {
     }
 }
 
-/// What one kind of operation took with fixed settings, over all its rounds.
+/// One kind of operation with fixed settings, over all its rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RandomCell {
     /// What the operations do.
@@ -30,9 +30,9 @@ pub struct RandomCell {
     pub depth: u32,
     /// Time from issue to completion. Percentiles are means over the rounds.
     pub service: Times,
-    /// Operations per second, of the same number in every round.
+    /// Operations per second; every round has the same number of operations.
     pub throughput: Estimate,
-    /// Share of the bytes that the page cache answered, as counted by the kernel.
+    /// Share of the bytes served from the page cache, as counted by the kernel.
     pub page_cache_share: Option<f64>,
     /// CPU time for one operation, nanoseconds.
     pub cpu_per_operation_ns: Option<f64>,
@@ -42,47 +42,47 @@ pub struct RandomCell {
     pub errors: u64,
     /// Mean service time of each round, nanoseconds.
     pub rounds: Vec<Estimate>,
-    /// Whether no two rounds lie further apart than their noise, at one in a thousand.
+    /// Whether all rounds agree within their noise, at a significance level of one in a thousand.
     pub rounds_agree: bool,
-    /// Whether the mean service time is as precise as was asked for.
+    /// Whether the mean service time is as precise as requested.
     pub is_precise: bool,
-    /// Whether there are enough independent operations, and a settled mean, to quote the number.
+    /// Whether the number can be quoted: enough independent operations, and a stable mean.
     pub is_citable: bool,
-    /// Doubts about this cell.
+    /// Warnings about this cell.
     pub warnings: Vec<Warning>,
 }
 
 impl RandomCell {
-    /// Whether operations were asked for and every one of them failed.
+    /// Whether there were operations and all of them failed.
     #[must_use]
     pub fn is_all_failed(&self) -> bool {
         self.operations == 0 && self.errors > 0
     }
 }
 
-/// What `seekstone random` found.
+/// Result of `seekstone random`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RandomAccess {
-    /// Span of the cell in which the sweeps meet.
+    /// Span of the base cell, which all sweeps share.
     pub span_bytes: u64,
     /// Its block size.
     pub block_bytes: u64,
     pub depth: u32,
-    /// Bytes of the file, or of the part of the target that is used.
+    /// Bytes of the file, or of the used part of the target.
     pub size_bytes: u64,
     /// Whether every span was measured with every block size and depth.
     pub is_crossed: bool,
-    /// Rounds that every cell was to have.
+    /// Rounds planned for every cell.
     pub rounds: u32,
-    /// Relative half-width wanted of the mean service time.
+    /// Requested relative half-width of the mean service time.
     pub precision: f64,
-    /// Whether every write was followed by an fsync that counts with it.
+    /// Whether every write is followed by an fsync, included in its time.
     pub durable: bool,
-    /// What is checked of what is read: `record` (stamp, number and text of every 4 KiB) or `none`.
+    /// How reads are verified: `record` (stamp, number and text of every 4 KiB) or `none`.
     pub check: String,
-    /// Time of a turn of the disk, nanoseconds, where it is known: that of a model.
+    /// Rotation time of the disk, nanoseconds, if known: that of a model.
     pub turn_ns: Option<u64>,
-    /// Bytes per second at which the file was written from its first byte to its last.
+    /// Rate of the sequential fill of the file, bytes per second.
     pub fill_rate: Option<Estimate>,
     /// The cells: reads before writes, ascending.
     pub cells: Vec<RandomCell>,
@@ -97,7 +97,7 @@ impl RandomAccess {
         })
     }
 
-    /// The cell in which the sweeps of that kind meet.
+    /// The base cell of that kind, which all sweeps share.
     #[must_use]
     pub fn base(&self, kind: RandomKind) -> Option<&RandomCell> {
         self.cell(kind, self.span_bytes, self.block_bytes, self.depth)

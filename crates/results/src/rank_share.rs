@@ -1,36 +1,36 @@
-//! What each of several hosts did in rounds that all of them began together.
+//! Results of single hosts in rounds that all hosts start together.
 
 use serde::{Deserialize, Serialize};
 
 use crate::table::{Figure, Row, Trust};
 
-/// What one rank did. Fields that say nothing of a measurement are zero or empty.
+/// Results of one rank. Fields that do not apply are zero or empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RankShare {
-    /// The command that it ran, where there are several.
+    /// The command, if there are several.
     pub command: String,
     pub rank: u32,
     /// Name of its host.
     pub host: String,
     #[serde(alias = "runs")]
     pub rounds: u32,
-    /// Calls, or bytes.
+    /// Calls or bytes.
     #[serde(alias = "calls", alias = "bytes")]
     pub amount: u64,
-    /// The same per second, while it was at work.
+    /// Calls or bytes per second while working.
     #[serde(alias = "calls_per_second", alias = "rate", with = "stats::undefined")]
     pub per_second: f64,
-    /// How long a round took it on average, seconds.
+    /// Mean time of a round, seconds.
     #[serde(alias = "real_s", with = "stats::undefined")]
     pub mean_s: f64,
-    /// Rounds in which it was done first, and last.
+    /// Rounds in which this rank finished first, and last.
     pub first_in: u32,
     pub last_in: u32,
-    /// Share of a round that was over when it was done, 0 to 1, on average.
+    /// Mean share of the round during which the rank worked, 0 to 1.
     #[serde(with = "stats::undefined")]
     pub busy_share: f64,
-    /// CPU time over the time that it was at work; `None` where nobody knows.
+    /// CPU time over working time; `None` if unknown.
     pub processors_used: Option<f64>,
 }
 

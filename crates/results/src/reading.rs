@@ -1,4 +1,4 @@
-//! What one replicate of a measurement gives: named figures with their units.
+//! Readings: named figures with units from one repeat of a measurement.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use stats::Estimate;
@@ -29,42 +29,42 @@ units::words! {
 }
 
 units::words! {
-    /// Which of two readings is the better one.
+    /// Which direction of a reading is better.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Better {
         Higher = "higher",
         Lower = "lower",
-        /// Neither: it only explains others.
+        /// Neither: it only explains other readings.
         Neither = "neither",
     }
 }
 
-/// One figure of one replicate.
+/// One figure of one repeat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// What it is called, such as `write rate`.
+    /// Its name, such as `write rate`.
     pub name: String,
     pub unit: Unit,
-    /// The figure.
+    /// The value.
     #[serde(with = "stats::undefined")]
     pub value: f64,
     /// Which direction is better.
     pub better: Better,
-    /// The single values that it sums up, in the same unit, where a picture of them is worth
-    /// keeping: the time of each file that was opened, the rate second by second.
+    /// The samples behind the value, in the same unit, if worth plotting: the time of each file
+    /// open, the rate per second.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
         deserialize_with = "numbers"
     )]
     pub parts: Vec<f64>,
-    /// Its interval by what happened within the replicate, where that is one trial.
+    /// Interval from the variation within the repeat, if the repeat is a single trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Estimate>,
 }
 
-/// Numbers; null is none.
+/// Numbers; null is NaN.
 fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
     let found = Vec::<Option<f64>>::deserialize(from)?;
     Ok(found.into_iter().map(|it| it.unwrap_or(f64::NAN)).collect())
@@ -84,14 +84,14 @@ impl Reading {
         }
     }
 
-    /// The same reading with its interval within the replicate, if that has both ends.
+    /// Adds the interval within the repeat, if it is bounded on both sides.
     #[must_use]
     pub fn within(mut self, interval: Estimate) -> Self {
         self.within = interval.is_bounded().then_some(interval);
         self
     }
 
-    /// The same reading with the values that it sums up.
+    /// Adds the samples behind the value.
     #[must_use]
     pub fn of(mut self, parts: Vec<f64>) -> Self {
         self.parts = parts;
@@ -117,7 +117,7 @@ impl Unit {
         }
     }
 
-    /// A value in that unit and its interval; of an interval without an upper end, its lower one.
+    /// A value in that unit with its interval; without an upper end, only the lower one is shown.
     #[must_use]
     pub fn format_interval(self, estimate: Estimate) -> (String, String) {
         let Estimate {
@@ -146,7 +146,7 @@ impl Unit {
                     format_interval_count(value * 100.0, low * 100.0, high * 100.0);
                 (format!("{value} %"), interval)
             }
-            // The rounded number was not counted.
+            // A rounded number would claim digits that were not counted.
             Self::Count if [value, low, high].iter().all(|it| it.fract() == 0.0) => {
                 let [value, low, high] = [value, low, high].map(whole);
                 (value, format!("{low} .. {high}"))
@@ -159,7 +159,7 @@ impl Unit {
         }
     }
 
-    /// The value that somebody wrote with its unit, such as `2.5 MB/s` or `9.5 ms`.
+    /// Parses a value with its unit, such as `2.5 MB/s` or `9.5 ms`.
     #[must_use]
     pub fn parse(self, text: &str) -> Option<f64> {
         let bytes = |text: &str| text.parse::<Bytes>().ok().map(|it| it.0 as f64);
@@ -176,7 +176,7 @@ impl Unit {
     }
 }
 
-/// A number of things with all of its digits.
+/// A count with all its digits.
 pub(crate) fn whole(count: f64) -> String {
     let counted = format_counted(count as u64, "thing");
     counted.split(' ').next().unwrap_or_default().to_owned()

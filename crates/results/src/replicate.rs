@@ -1,35 +1,35 @@
-//! The repetitions behind a row.
+//! The repeats behind a row.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::reading::{Reading, Unit};
 
-/// One repetition behind a row.
+/// One repeat behind a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replicate {
-    /// Position among the repetitions of its row, from 1.
+    /// Number among the repeats of its row, from 1.
     pub number: u32,
-    /// Whether it is in the row's figures: a warm-up is not.
+    /// Whether it counts in the row's figures: a warm-up does not.
     pub counts: bool,
-    /// What it gave: name, unit, value.
+    /// Its readings: name, unit, value.
     #[serde(deserialize_with = "known_or_not")]
     pub readings: Vec<(String, Unit, f64)>,
-    /// The single values that readings sum up: name, values.
+    /// The samples behind readings: name, values.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
         deserialize_with = "each_known_or_not"
     )]
     pub samples: Vec<(String, Vec<f64>)>,
-    /// When it was measured, where rows take turns.
+    /// When it was measured, if rows take turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<ReplicateTurn>,
 }
 
-/// When a repetition was measured.
+/// When a repeat was measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplicateTurn {
-    /// Position among the repetitions of all rows, from 1.
+    /// Number among the repeats of all rows, from 1.
     pub place: u32,
     /// When it began, RFC 3339, UTC.
     pub started_at: String,
@@ -37,7 +37,7 @@ pub struct ReplicateTurn {
     pub elapsed_ns: u64,
 }
 
-/// Readings of which some have no value.
+/// Readings, some of which may have no value.
 fn known_or_not<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Unit, f64)>, D::Error> {
     let found = Vec::<(String, Unit, Option<f64>)>::deserialize(from)?;
     let found = found.into_iter();
@@ -46,7 +46,7 @@ fn known_or_not<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Unit,
         .collect())
 }
 
-/// Values of which some are not known.
+/// Values, some of which may be unknown.
 fn each_known_or_not<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<(String, Vec<f64>)>, D::Error> {
@@ -59,7 +59,7 @@ fn each_known_or_not<'de, D: Deserializer<'de>>(
 }
 
 impl Replicate {
-    /// A repetition that gave these readings.
+    /// A repeat with these readings.
     #[must_use]
     pub fn new(number: u32, counts: bool, readings: impl IntoIterator<Item = Reading>) -> Self {
         let mut this = Self {

@@ -1,4 +1,4 @@
-//! One archived invocation, with everything that is needed to repeat it.
+//! One archived invocation, with everything needed to repeat it.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
 
 /// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
-/// wrong; a run of any other version is not read.
+/// wrong; runs of unknown versions are refused.
 pub const SCHEMA_VERSION: u32 = 5;
 
 /// How a run ended.
@@ -28,7 +28,7 @@ pub enum Status {
     /// Everything was measured.
     #[default]
     Complete,
-    /// It was stopped early; what had been measured by then is here.
+    /// Stopped early. Contains what had been measured by then.
     Partial {
         /// What stopped it.
         reason: String,
@@ -42,61 +42,61 @@ pub struct Run {
     pub schema: u32,
     /// Number in the archive, once it has one.
     pub id: Option<i64>,
-    /// How it ended.
+    /// Whether it is complete.
     pub status: Status,
-    /// What was asked for, as resolved.
+    /// Settings as resolved.
     #[serde(rename = "setup")]
     pub settings: Setup,
     /// Where it ran.
     pub environment: Environment,
     /// What was measured.
     pub target: TargetDescription,
-    /// What it comes to; absent in runs of older versions, until they are read.
+    /// The verdict; absent in runs of older versions until they are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<RunVerdict>,
-    /// What was measured beside it, such as a memory disk.
+    /// Other targets measured, such as a memory disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_targets: Vec<TargetDescription>,
-    /// What the system costs, where that was said of a run that is shown or exported.
+    /// The price of the system, if given for display or export.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// How long it took, nanoseconds.
     pub elapsed_ns: u64,
-    /// Trials that are results, in the order of their making. Scouts of curves are in the curve.
+    /// Trials that are results, in order of measurement. Search points of curves are in the curve.
     pub measurements: Vec<Measurement>,
     /// Response time against load.
     #[serde(default)]
     pub curves: Vec<Curve>,
-    /// What it has as the note of an experiment; absent where it is none.
+    /// Parts of an experiment's note; absent if it is not one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<RunNote>,
-    /// What its kind of measurement found, beside trials and curves.
+    /// Results of its kind of measurement, besides trials and curves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<Table>,
-    /// What its figures were required to be, and whether they are.
+    /// Goals and their verdicts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<GoalVerdict>,
-    /// What the run says about its target, in plain words; the most important first.
+    /// Findings about the target in plain words, the most important first.
     pub findings: Vec<String>,
-    /// Doubts about the whole run; those about a trial or a curve are with it.
+    /// Warnings about the whole run. Those about a trial or curve are stored there.
     pub warnings: Vec<Warning>,
-    /// Doubts about rows of its tables.
+    /// Warnings about rows of its tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub row_warnings: Vec<RowWarning>,
 }
 
-/// A doubt about a row of a table.
+/// A warning about a row of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowWarning {
-    /// The row, as it is named.
+    /// Name of the row.
     pub row: String,
-    /// What must be known of it.
+    /// The warning.
     #[serde(flatten)]
     pub warning: Warning,
 }
 
 impl RowWarning {
-    /// The warnings of rows, each by its name.
+    /// Warnings of rows by name.
     pub(crate) fn of_rows<'a>(
         rows: impl Iterator<Item = (impl Into<String>, &'a Vec<Warning>)>,
     ) -> Vec<Self> {
@@ -113,8 +113,8 @@ impl RowWarning {
 }
 
 impl Run {
-    /// A complete run of no length, in which nothing was measured: for `..Run::empty(…)` behind
-    /// what a command did measure.
+    /// A complete run of no length with no measurements, for `..Run::empty(…)` after the measured
+    /// fields.
     #[must_use]
     pub fn empty(settings: Setup, environment: Environment, target: TargetDescription) -> Self {
         Self {
@@ -126,13 +126,13 @@ impl Run {
         }
     }
 
-    /// Whether a table sums up the trials, which then have no rows of their own in summaries.
+    /// Whether a table summarises the trials, which then have no rows of their own in summaries.
     #[must_use]
     pub fn are_trials_summed_up(&self) -> bool {
         self.tables.iter().any(|it| it.sums_up_trials)
     }
 
-    /// Whether no storage was measured, but models in virtual time.
+    /// Whether only models were measured, in virtual time.
     #[must_use]
     pub fn is_of_models(&self) -> bool {
         let mut places = std::iter::once(&self.target).chain(&self.other_targets);
@@ -147,21 +147,21 @@ impl Run {
             .find(|measurement| measurement.name == name)
     }
 
-    /// The load curve that the run is about, where no table sums it up.
+    /// The run's main load curve, if no table summarises it.
     #[must_use]
     pub fn curve(&self) -> Option<&Curve> {
         self.curves.first().filter(|_| !self.are_trials_summed_up())
     }
 
-    /// Everything that was recorded interval by interval: the measurement, how many clients or
-    /// users it had, and what came in each interval.
+    /// Everything recorded by interval: the measurement, its number of clients or users, and its
+    /// intervals.
     pub fn intervals(&self) -> impl Iterator<Item = (&str, u32, &SystemSeries)> {
         let trials = self.measurements.iter();
         trials.filter_map(|it| Some((it.name.as_str(), it.clients, it.series.as_ref()?)))
     }
 
-    /// Every warning, with what it is about: `run`, `curve`, the title of one of several curves, or
-    /// the name of a row.
+    /// Every warning with its scope: `run`, `curve`, the title of one of several curves, or the
+    /// name of a row.
     pub fn scoped_warnings(&self) -> impl Iterator<Item = (String, &Warning)> {
         fn of<'a>(
             scope: impl Into<String>,
@@ -182,19 +182,19 @@ impl Run {
             .chain(rows.map(|it| (it.row.clone(), &it.warning)))
     }
 
-    /// The I/O engines that its trials used, such as `uring`; empty where there were none.
+    /// I/O engines of its trials, such as `uring`; empty if there were none.
     #[must_use]
     pub fn engines(&self) -> String {
         let engines: BTreeSet<&str> = self.measurements.iter().map(|it| &*it.driver).collect();
         engines.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Every warning of the run, its measurements and its curve.
+    /// All warnings of the run, its measurements and its curves.
     pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
         self.scoped_warnings().map(|(_, warning)| warning)
     }
 
-    /// What the first finding says of storage that was not the same at the end of a check-up.
+    /// What the first finding says about storage that changed during a check-up.
     #[must_use]
     pub fn change(&self) -> Option<&str> {
         let has_changed = |it: &Warning| it.code == WarningCode::LevelChanged;
@@ -204,7 +204,7 @@ impl Run {
             .then_some(first.as_str())
     }
 
-    /// Whether a warning makes a number useless.
+    /// Whether a warning makes a figure invalid.
     #[must_use]
     pub fn has_invalid_number(&self) -> bool {
         self.all_warnings()

@@ -1,4 +1,4 @@
-//! What can be said of a row in words: what verdicts are made of.
+//! Statements about rows, from which verdicts are composed.
 
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
@@ -7,26 +7,26 @@ use units::{format_count, format_interval_count};
 use crate::reading::Unit;
 use crate::show::is_false;
 
-/// Relative half-width of an interval up to which its value is said.
+/// Relative half-width of an interval up to which its value is quoted.
 pub const KNOWN: f64 = 0.25;
-/// From this ratio on a change is told as a multiple, not in percent.
+/// Changes from this ratio on are stated as a multiple, not in percent.
 const TIMES_FROM: f64 = 3.0;
 
-/// A statement about a row, from the kind of measurement that found it.
+/// A statement about a row, made by the kind of measurement that found it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saying {
-    /// Without its full stop, and without a capital letter in front that only a sentence needs.
+    /// Text without a full stop, and without a capital letter that only starts the sentence.
     pub text: String,
-    /// Whether it also holds of a row that is not to be quoted, since it has none of its figures.
+    /// Whether it also holds for an unstable row, because it quotes none of its figures.
     #[serde(default, skip_serializing_if = "is_false")]
     pub holds_if_unstable: bool,
-    /// Whether it begins with a name, which keeps its small letter.
+    /// Whether it starts with a name, which keeps its lower case.
     #[serde(default, skip_serializing_if = "is_false")]
     pub begins_with_name: bool,
 }
 
 impl Saying {
-    /// One that quotes figures of its row.
+    /// A statement that quotes figures of its row.
     #[must_use]
     pub fn quoting(text: impl Into<String>) -> Self {
         Self {
@@ -36,14 +36,14 @@ impl Saying {
         }
     }
 
-    /// The same, which holds of a unstable row, too.
+    /// Also holds for an unstable row.
     #[must_use]
     pub fn if_unstable(mut self) -> Self {
         self.holds_if_unstable = true;
         self
     }
 
-    /// The same, which begins with a name.
+    /// Starts with a name.
     #[must_use]
     pub fn of_name(mut self) -> Self {
         self.begins_with_name = true;
@@ -51,7 +51,7 @@ impl Saying {
     }
 }
 
-/// A sentence after a colon; abbreviations and our name keep their capitals.
+/// The text for use after a colon; abbreviations and our name keep their capitals.
 #[must_use]
 pub fn in_a_sentence(text: &str) -> String {
     let mut letters = text.chars();
@@ -64,14 +64,14 @@ pub fn in_a_sentence(text: &str) -> String {
     }
 }
 
-/// A value with its interval, unless that has no width; where it is wide, its ends alone.
+/// A value with its interval, if that has a width. If it is wide, only its ends.
 #[must_use]
 pub fn known(unit: Unit, it: Estimate) -> String {
     let named = if unit == Unit::PerSecond { "/s" } else { "" };
     with_unit(unit, it, named)
 }
 
-/// The same, with `named` behind a number that has no unit of its own.
+/// The same, with `named` after a number that has no unit of its own.
 #[must_use]
 pub fn with_unit(unit: Unit, it: Estimate, named: &str) -> String {
     let blank = match named.starts_with(char::is_alphabetic) {
@@ -95,11 +95,11 @@ pub fn with_unit(unit: Unit, it: Estimate, named: &str) -> String {
     }
 }
 
-/// A figure as an engineer says it: `IOPS`, `p99`, `mean latency`.
+/// The name that engineers use for a figure: `IOPS`, `p99`, `mean latency`.
 #[must_use]
 pub fn spoken(name: &str) -> String {
     let begins_with_letter = |text: &str| text.starts_with(|it: char| it.is_ascii_alphabetic());
-    // The dot of `latency-p99.9` separates nothing.
+    // The dot of `latency-p99.9` is not a separator.
     let (row, last) = name
         .rmatch_indices('.')
         .map(|(at, _)| (&name[..at], &name[at + 1..]))
@@ -116,8 +116,8 @@ pub fn spoken(name: &str) -> String {
     }
 }
 
-/// How a figure changed by that ratio: `39 % more IOPS (38 to 40 %)`, `p99 20 % lower (19 to
-/// 21 %)`, `12 times the IOPS (11 to 13)`; without an interval where the ratio has none.
+/// The change of a figure by a ratio: `39 % more IOPS (38 to 40 %)`, `p99 20 % lower (19 to 21 %)`,
+/// `12 times the IOPS (11 to 13)`; without an interval if the ratio has none.
 #[must_use]
 pub fn change_in_words(figure: &str, ratio: Estimate) -> String {
     let name = spoken(figure);
@@ -149,14 +149,14 @@ pub fn change_in_words(figure: &str, ratio: Estimate) -> String {
     }
 }
 
-/// A share and the ends of its interval in percent, with the decimals that tell the ends apart.
+/// A share and the ends of its interval in percent, with enough decimals to tell the ends apart.
 fn in_percent([share, low, high]: [f64; 3]) -> [String; 3] {
     let decimals = match (high - low) * 100.0 {
         width if width < 0.1 => 2,
         width if width < 1.0 => 1,
         _ => 0,
     };
-    // The sum makes a positive zero of a negative one.
+    // Adding zero turns negative zero into positive zero.
     [share, low, high].map(|it| format!("{:.decimals$}", it * 100.0 + 0.0))
 }
 

@@ -1,5 +1,4 @@
-//! Runs of schema version 3, which had a key of its own for each kind of measurement, and one
-//! curve.
+//! Upgrades runs of schema version 3, which had a key for each kind of measurement, and one curve.
 
 use serde::Deserialize;
 
@@ -17,7 +16,7 @@ use crate::timing::Timing;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
 
-/// What kinds found, each under its key.
+/// Results of each kind, under its key.
 #[derive(Deserialize)]
 struct KindResults {
     curve: Option<Curve>,
@@ -32,8 +31,8 @@ struct KindResults {
     study: Option<Study>,
 }
 
-/// Give a run of version 3 what its kind found; returns its tables. Those that version 3 wrote had
-/// no titles and no notes.
+/// Fills in the results of the kind of a version 3 run, and returns its tables. Those written by
+/// version 3 had no titles and no notes.
 // fuzzed: run_json
 pub(crate) fn upgrade(run: &mut Run, text: &str) -> Result<Vec<Table>, serde_json::Error> {
     let mut found: KindResults = serde_json::from_str(text)?;

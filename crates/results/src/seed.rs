@@ -1,5 +1,5 @@
-//! Seeds in JSON: text, since readers that keep numbers as doubles lose digits of 64 bits. For
-//! `#[serde(with = ...)]`; numbers, as earlier versions wrote them, are read too.
+//! Seeds in JSON as text, since readers that keep numbers as doubles lose digits of 64 bits. For
+//! `#[serde(with = ...)]`. Numbers, as earlier versions wrote them, are also read.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -1,9 +1,9 @@
-//! What the machine did while users worked, interval by interval, all on one time base.
+//! Activity of the machine during a trial, by interval, on one time base.
 
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
-/// One interval. What the machine or the model does not reveal is absent.
+/// One interval. Values that the machine or the model does not report are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SystemSample {
     /// End of the interval, from the start of the trial, nanoseconds.
@@ -17,15 +17,15 @@ pub struct SystemSample {
     pub per_second: f64,
     /// Mean response time of these transactions, from due, nanoseconds.
     pub response_mean_ns: Option<f64>,
-    /// Share of all processors that was used, by whomever.
+    /// Share of all processors used, by any process.
     pub cpu_share: Option<f64>,
     /// Share of all processors that this process used.
     pub cpu_own_share: Option<f64>,
-    /// Share of the interval in which the device had something to do.
+    /// Share of the interval in which the device was busy.
     pub device_busy_share: Option<f64>,
-    /// Requests with the device on average.
+    /// Mean number of requests in the device.
     pub device_queue: Option<f64>,
-    /// Time that a request was with the device on average, nanoseconds.
+    /// Mean device time of a request, nanoseconds.
     pub device_transfer_ns: Option<f64>,
     /// Reads of the device per second.
     pub device_reads_per_second: Option<f64>,
@@ -33,42 +33,42 @@ pub struct SystemSample {
     pub device_writes_per_second: Option<f64>,
     /// Bytes moved by the device per second.
     pub device_bytes_per_second: Option<f64>,
-    /// Pages that this process caused to be fetched from a device, per second: what the page cache
-    /// missed, and its read-ahead. Absent where the page cache is bypassed.
+    /// Pages that this process caused to be read from a device, per second: page-cache misses and
+    /// read-ahead. Absent with direct I/O.
     pub page_cache_misses_per_second: Option<f64>,
-    /// Page faults of this process served from memory, per second.
+    /// Minor page faults of this process per second.
     pub minor_faults_per_second: Option<f64>,
-    /// Page faults of this process that waited for a device, per second.
+    /// Major page faults of this process per second.
     pub major_faults_per_second: Option<f64>,
-    /// Bytes in the file cache of a model on average.
+    /// Mean size of a model's file cache, bytes.
     pub file_cache_bytes: Option<f64>,
 }
 
-/// What the law of a model says of the throughput once it is steady.
+/// A model's law for its steady-state throughput.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyLaw {
     /// The law, in words.
     pub name: String,
-    /// Operations per second before anything must be cleaned.
+    /// Operations per second before cleaning starts.
     #[serde(with = "stats::undefined")]
     pub fresh_per_second: f64,
-    /// Operations per second in the long run.
+    /// Operations per second in steady state.
     #[serde(with = "stats::undefined")]
     pub steady_per_second: f64,
 }
 
-/// What a queue's law says of a load in the long run.
+/// A queueing law's steady-state prediction for a load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueLaw {
-    /// The law, as in `M/M/1`.
+    /// Name of the law, as in `M/M/1`.
     pub name: String,
     /// Mean time in the queue, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub wait_mean_ns: f64,
-    /// Mean time with a server, nanoseconds.
+    /// Mean service time, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub service_mean_ns: f64,
-    /// Mean of both together, nanoseconds.
+    /// Mean of wait plus service, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub response_mean_ns: f64,
     /// Operations per second.
@@ -76,36 +76,35 @@ pub struct QueueLaw {
     pub per_second: f64,
 }
 
-/// What theory says of a load on a model.
+/// Theory for a load on a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Law {
-    /// Of random writes to flash.
+    /// For random writes to flash.
     Steady(SteadyLaw),
     Queue(QueueLaw),
 }
 
-/// The terms of the textbook, measured: what an operation on a simulated queue waited, and how
-/// long a server took.
+/// Measured wait and service time of operations on a simulated queue, as in queueing theory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServerTimes {
-    /// Mean time from due until a server began, nanoseconds.
+    /// Mean time from due until service starts, nanoseconds.
     pub wait: Estimate,
-    /// Mean time with a server, nanoseconds.
+    /// Mean service time, nanoseconds.
     pub service: Estimate,
 }
 
-/// The intervals of a trial, in their order and without gaps.
+/// The intervals of a trial, in order and without gaps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SystemSeries {
-    /// How long intervals were meant to be, nanoseconds. The last one is shorter, as a rule.
+    /// Intended length of an interval, nanoseconds. The last one is usually shorter.
     pub interval_ns: u64,
     /// The intervals.
     pub samples: Vec<SystemSample>,
 }
 
 impl SystemSeries {
-    /// The whole as `count` samples at most: neighbours in one, with the means over them.
+    /// At most `count` samples, merged from neighbours.
     #[must_use]
     pub fn condensed(&self, count: usize) -> Vec<SystemSample> {
         let together = self.samples.len().div_ceil(count.max(1)).max(1);
@@ -113,7 +112,7 @@ impl SystemSeries {
         groups.map(SystemSample::over).collect()
     }
 
-    /// The whole in one sample, if there is any.
+    /// All samples merged into one, if there are any.
     #[must_use]
     pub fn total(&self) -> Option<SystemSample> {
         (!self.samples.is_empty()).then(|| SystemSample::over(&self.samples))
@@ -121,8 +120,8 @@ impl SystemSeries {
 }
 
 impl SystemSample {
-    /// Neighbouring samples as one: rates and shares are means over time, response times over
-    /// transactions, and times of the device over its requests.
+    /// Merges adjacent samples: rates and shares are weighted by time, response times by
+    /// transactions, device times by requests.
     #[must_use]
     pub fn over(samples: &[Self]) -> Self {
         let length_ns: u64 = samples.iter().map(|sample| sample.length_ns).sum();
@@ -161,7 +160,7 @@ impl SystemSample {
     }
 }
 
-/// The mean of those values that there are, each with its weight.
+/// Weighted mean of the known values.
 fn mean(samples: &[SystemSample], of: impl Fn(&SystemSample) -> Option<(f64, f64)>) -> Option<f64> {
     let (mut sum, mut weights) = (0.0, 0.0);
     for (value, weight) in samples.iter().filter_map(of) {

@@ -1,18 +1,18 @@
-//! What was asked for and what it came to: all that it takes to measure the same again.
+//! The setup of a run, as requested and resolved: everything needed to repeat it.
 
 use serde::{Deserialize, Serialize};
 
-/// The setup of a run. What the clients did is with each measurement and curve.
+/// The setup of a run. The workload of the clients is kept with each measurement and curve.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The command, as in `run`.
     pub command: String,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     #[serde(with = "crate::seed")]
     pub seed: u64,
-    /// Every setting of the command, in the order of its help.
+    /// All settings of the command, in the order of its help.
     pub settings: Vec<RunSetting>,
-    /// Every file that was read: definitions, never data.
+    /// Definition files that were read, never data.
     pub files: Vec<FileText>,
 }
 
@@ -21,35 +21,35 @@ pub struct Setup {
 pub struct RunSetting {
     /// The option without its dashes, or the name of the argument.
     pub name: String,
-    /// Its values in canonical units; none where it is not set.
+    /// Values in canonical units; empty if not set.
     pub values: Vec<String>,
-    /// Who chose them.
+    /// Origin of the values.
     pub origin: SettingOrigin,
 }
 
-/// Who chose a setting.
+/// Origin of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingOrigin {
     /// The user.
     Given,
-    /// Nobody: it is the default.
+    /// The default.
     Default,
-    /// The program, from what it found.
+    /// The program, from what it detected.
     Resolved,
 }
 
 /// The text of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileText {
-    /// Its name as it was given.
+    /// File name as typed.
     pub name: String,
-    /// What it held.
+    /// Content.
     pub text: String,
 }
 
 impl Setup {
-    /// A setup of which nothing else is known.
+    /// A setup without settings.
     #[must_use]
     pub fn new(command: &str, seed: u64) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Setup {
         }
     }
 
-    /// With a further setting that the user gave.
+    /// Adds a setting that the user gave.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.settings.push(RunSetting {
@@ -71,7 +71,7 @@ impl Setup {
         self
     }
 
-    /// The setting of that name.
+    /// The setting with that name.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<&RunSetting> {
         self.settings.iter().find(|setting| setting.name == name)
@@ -91,8 +91,7 @@ impl Setup {
         setting.is_some_and(|it| it.origin == SettingOrigin::Given)
     }
 
-    /// What a setting came to: what the program chose, or made of what the user gave. What the
-    /// command has no setting for is left out.
+    /// Records the resolved values of a setting. Ignored if the command has no such setting.
     pub fn resolve(&mut self, name: &str, values: impl IntoIterator<Item = String>) {
         let mut settings = self.settings.iter_mut();
         let Some(setting) = settings.find(|it| it.name == name) else {
@@ -111,7 +110,7 @@ impl Setup {
         Some(&file.text)
     }
 
-    /// Keep the text of a file.
+    /// Keeps the text of a file.
     pub fn keep_text(&mut self, name: &str, text: &str) {
         if self.text_of(name).is_none() {
             self.files.push(FileText {

@@ -1,50 +1,49 @@
-//! How a screen shows a table: what of it there is room for, and in which form. Pages and files
-//! have all of it.
+//! Layout of a table on screen: which columns and rows, and in which form. Pages and files have all
+//! of them.
 
 use serde::{Deserialize, Serialize};
 
-/// What a kind of measurement says about the look of one of its tables.
+/// Layout of a table, declared by its kind of measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Show {
-    /// In which form.
+    /// Form of the table.
     #[serde(skip_serializing_if = "TableShape::is_rows")]
     pub shape: TableShape,
-    /// Whether only those who ask for everything see it on a screen.
+    /// Whether it is shown only with `--all`.
     #[serde(skip_serializing_if = "is_false")]
     pub is_detail: bool,
-    /// Whether the trials that it sums up stand on a screen, too.
+    /// Whether the trials that it summarises are also shown.
     #[serde(skip_serializing_if = "is_false")]
     pub with_trials: bool,
-    /// The factor whose levels have a heading and a table each.
+    /// Factor whose levels get a table with a heading each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grouped_by: Option<String>,
-    /// The factor whose levels have columns of their own, side by side; not for those who ask for
-    /// everything.
+    /// Factor whose levels get columns side by side, except with `--all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side_by_side: Option<String>,
-    /// The metrics of the columns, the most important first; empty: all but details.
+    /// Metrics of the columns, the most important first. Empty means all except details.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
-    /// Rows that a screen has room for: the first, the last, and some between.
+    /// Maximum number of rows: the first, the last, and some between.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_max: Option<usize>,
-    /// The metric that is drawn as a bar, too.
+    /// Metric that is also drawn as a bar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bar: Option<String>,
-    /// The metric that is a ratio to something: it is drawn with its interval around 1, too.
+    /// Ratio that is also drawn with its interval around 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub around_one: Option<String>,
-    /// Whether columns for which there is no room stand in further tables below.
+    /// Whether columns that do not fit continue in further tables below.
     #[serde(skip_serializing_if = "is_false")]
     pub in_parts: bool,
-    /// Whether percentiles of all its rows are drawn on a page, in one picture for each time.
+    /// Whether the percentiles of all its rows are plotted on a page, in one plot per time.
     #[serde(skip_serializing_if = "is_false")]
     pub by_nines: bool,
-    /// Whether its rows are ranked by their headline on a page, the best first.
+    /// Whether rows are ranked by their headline on a page, the best first.
     #[serde(skip_serializing_if = "is_false")]
     pub is_ranked: bool,
-    /// What else is drawn on a page.
+    /// Additional plot on a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plot: Option<PlotOf>,
     /// What a repetition is called: those who ask for everything see each. None: they do not.
@@ -52,41 +51,41 @@ pub struct Show {
     pub each: Option<String>,
 }
 
-/// The form of a table on a screen.
+/// Form of a table on screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableShape {
-    /// A line for each row.
+    /// A line per row.
     #[default]
     Rows,
-    /// A line for each level of one factor, a column for each of another, and the headline figure
-    /// in each cell; not for those who ask for everything.
+    /// A line per level of one factor, a column per level of another, and the headline in each
+    /// cell; not with `--all`.
     Matrix {
-        /// The factor of the lines.
+        /// Factor of the lines.
         down: String,
-        /// The factor of the columns.
+        /// Factor of the columns.
         across: String,
-        /// Factors whose levels have columns of their own, too.
+        /// Additional factors whose levels get columns.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         besides: Vec<String>,
-        /// The metric that stands behind each headline.
+        /// Metric shown after each headline.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         each: Option<String>,
     },
-    /// A line for each metric, a column for each row.
+    /// A line per metric, a column per row.
     Metrics,
 }
 
-/// A line for each level of a factor: metrics over another metric.
+/// A plot of metrics over another metric, with a line per level of a factor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlotOf {
-    /// What the picture shows.
+    /// Title.
     pub title: String,
-    /// The metric of the axis across.
+    /// Metric of the x axis.
     pub x: String,
-    /// The metrics of the lines, all in one unit: the first with its intervals.
+    /// Metrics of the lines, all in one unit. The first has intervals.
     pub y: Vec<String>,
-    /// The factor that has a picture for each of its levels.
+    /// Factor with a separate plot for each level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
@@ -98,12 +97,12 @@ impl TableShape {
 }
 
 impl Show {
-    /// Whether a table is shown as every table is.
+    /// Whether all settings are the defaults.
     pub(crate) fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Only for those who ask for everything.
+    /// Shown only with `--all`.
     #[must_use]
     pub fn detail() -> Self {
         Self {
@@ -112,7 +111,7 @@ impl Show {
         }
     }
 
-    /// Beside the trials that it sums up.
+    /// Shown beside the trials that it summarises.
     #[must_use]
     pub fn with_trials(mut self) -> Self {
         self.with_trials = true;
@@ -140,7 +139,7 @@ impl Show {
         self
     }
 
-    /// With at most so many rows, and that metric as a bar.
+    /// At most `rows` rows, with that metric as a bar.
     #[must_use]
     pub fn at_most(mut self, rows: usize) -> Self {
         self.rows_max = Some(rows);
@@ -154,14 +153,14 @@ impl Show {
         self
     }
 
-    /// With that metric around 1.
+    /// With that ratio drawn around 1.
     #[must_use]
     pub fn around_one(mut self, ratio: &str) -> Self {
         self.around_one = Some(ratio.to_owned());
         self
     }
 
-    /// With every column and its interval, in as many tables as that takes.
+    /// With all columns and intervals, in as many tables as needed.
     #[must_use]
     pub fn in_parts(mut self) -> Self {
         self.in_parts = true;
@@ -181,8 +180,7 @@ impl Show {
         Self { shape, ..self }
     }
 
-    /// The same matrix with a column for each level of these factors, too, and with that metric
-    /// behind each headline.
+    /// The same matrix with additional column factors, and that metric after each headline.
     #[must_use]
     pub fn with_each(mut self, factors: &[&str], metric: &str) -> Self {
         if let TableShape::Matrix { besides, each, .. } = &mut self.shape {
@@ -199,14 +197,14 @@ impl Show {
         self
     }
 
-    /// With each repetition, under that name, for those who ask for everything.
+    /// Lists each repeat with `--all`, under that name.
     #[must_use]
     pub fn each(mut self, repetition: &str) -> Self {
         self.each = Some(repetition.to_owned());
         self
     }
 
-    /// With a picture.
+    /// With a plot.
     #[must_use]
     pub fn plot(mut self, plot: PlotOf) -> Self {
         self.plot = Some(plot);

@@ -1,4 +1,4 @@
-//! Steady state of an SSD: rounds of a test, and what two rules say of them.
+//! SSD steady state: rounds of a test, and what two rules conclude from them.
 
 use serde::{Deserialize, Serialize};
 use stats::{DriftVerdict, Estimate};
@@ -8,7 +8,7 @@ use crate::series::SteadyLaw;
 use crate::warning::Warning;
 
 units::words! {
-    /// The figure that a test follows from round to round.
+    /// The figure that a test tracks from round to round.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Tracked {
@@ -22,21 +22,20 @@ units::words! {
 }
 
 units::words! {
-    /// Where the operations of a load go.
+    /// Access pattern of a load.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum SsdPattern {
         /// Every block is equally likely.
         Random = "random",
-        /// One block after the other.
+        /// Sequential blocks.
         Sequential = "sequential",
-        /// Many sizes, half of them in a twentieth of the blocks, as in the composite workload of
-        /// SSS PTS.
+        /// Many sizes, half of them to 5 % of the blocks, as in the composite workload of SSS PTS.
         Composite = "composite",
     }
 }
 
-/// Sizes of the composite workload of SSS PTS 2.0, bytes, with their shares, percent.
+/// Block sizes of the composite workload of SSS PTS 2.0, in bytes, with their shares in percent.
 pub const COMPOSITE_SIZES: [(u32, u32); 12] = [
     (512, 4),
     (1024, 1),
@@ -52,10 +51,10 @@ pub const COMPOSITE_SIZES: [(u32, u32); 12] = [
     (65_536, 3),
 ];
 
-/// What one load of a round does.
+/// One load of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SsdLoad {
-    /// Bytes of one operation; of a composite load those of which all sizes are multiples.
+    /// Block size in bytes; of a composite load the common divisor of all sizes.
     pub block_bytes: u64,
     /// Share of reads, percent.
     pub read_percent: u32,
@@ -75,7 +74,7 @@ impl SsdLoad {
         one.into_iter().chain(many)
     }
 
-    /// Bytes of an operation on average.
+    /// Mean bytes per operation.
     #[must_use]
     pub fn mean_bytes(&self) -> f64 {
         let weighted = self
@@ -95,10 +94,11 @@ impl SsdLoad {
     }
 }
 
-/// From this share on the time is all of the standard's: whole nanoseconds are scaled.
+/// Shares from here on count as the full time of the standard: scaled times are rounded to
+/// nanoseconds.
 const WHOLE: f64 = 0.999;
 
-/// What the letter of SSS PTS says of five rounds.
+/// Five rounds judged by the rules of SSS PTS.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PtsWindow {
     /// The first of its rounds, from 1.
@@ -108,34 +108,34 @@ pub struct PtsWindow {
     /// Mean of the tracked figure: per second, nanoseconds, or bytes per second.
     #[serde(with = "stats::undefined")]
     pub mean: f64,
-    /// Largest less smallest, divided by the mean.
+    /// (largest - smallest) / mean.
     #[serde(with = "stats::undefined")]
     pub range: f64,
-    /// What the least-squares line climbs from the first to the last round, divided by the mean.
+    /// Rise of the least-squares line from the first to the last round, divided by the mean.
     #[serde(with = "stats::undefined")]
     pub excursion: f64,
-    /// Whether the range is at most 20 % and the line moves at most 10 % either way.
+    /// Whether the range is at most 20 % and the line changes by at most 10 % either way.
     pub is_met: bool,
 }
 
-/// The trend over the last half of the rounds, with its error.
+/// Trend over the last half of the rounds, with its error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundTrend {
-    /// The first of its rounds, from 1; the last is the round that it stands with.
+    /// The first of its rounds, from 1. The last is the round that holds this trend.
     pub first_round: u32,
     /// Mean of the tracked figure over these rounds.
     pub mean: Estimate,
     /// Change of the least-squares line from the first to the last round, divided by the mean.
     #[serde(with = "stats::undefined")]
     pub total: f64,
-    /// Standard error of `total`, correlation of the rounds included.
+    /// Standard error of `total`, adjusted for correlation between rounds.
     #[serde(with = "stats::undefined")]
     pub standard_error: f64,
-    /// The change is at most this, at the one-sided 95 % level.
+    /// One-sided 95 % upper bound of the change.
     #[serde(with = "stats::unbounded")]
     pub bound: f64,
-    /// Steady: a larger change than the limit is excluded. Drifting: a change is certain, and not
-    /// small. Undecided: the rounds are too few or too noisy, or too little was written.
+    /// Steady: a change larger than the limit is excluded. Drifting: a change is significant and
+    /// not small. Undecided: too few or too noisy rounds, or too little written.
     pub verdict: DriftVerdict,
 }
 
@@ -144,19 +144,19 @@ pub struct RoundTrend {
 pub struct SsdRound {
     /// From 1.
     pub number: u32,
-    /// When it ended, nanoseconds from the beginning of the first.
+    /// End, nanoseconds from the start of the first round.
     pub end_ns: u64,
-    /// Bytes written by then: those of the fill, of the precondition, and of all rounds.
+    /// Bytes written so far: fill, preconditioning and all rounds.
     pub written_bytes: u64,
     /// The tracked figure: per second, nanoseconds, or bytes per second.
     pub tracked: Estimate,
-    /// The letter of SSS PTS, from the first whole window on.
+    /// The window of SSS PTS, from the first complete one on.
     pub pts: Option<PtsWindow>,
-    /// The trend, from eight rounds on.
+    /// The trend, from round eight on.
     pub trend: Option<RoundTrend>,
 }
 
-/// What one load gave in one round.
+/// One load in one round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsdCellRound {
     /// Number of the round, from 1.
@@ -167,31 +167,32 @@ pub struct SsdCellRound {
     pub latency_ns: Estimate,
 }
 
-/// What one load gave over the rounds that the result is of.
+/// One load over the rounds of the result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsdCell {
-    /// What it does.
+    /// The load.
     pub load: SsdLoad,
     /// Operations per second: mean of the rounds.
     pub iops: Estimate,
     /// Mean response time, nanoseconds.
     pub latency_ns: Estimate,
-    /// 99 % of the response times are below, nanoseconds: mean of the rounds that bear it.
+    /// 99th percentile of the response time, nanoseconds: mean of the rounds that have enough
+    /// samples.
     pub p99_ns: Option<Estimate>,
-    /// The same of 99.9 %.
+    /// 99.9th percentile, likewise.
     pub p999_ns: Option<Estimate>,
     /// The longest response time of all rounds of the result, nanoseconds.
     pub max_ns: u64,
     /// Failed operations in all rounds.
     pub errors: u64,
-    /// The rounds that the result is of.
+    /// The rounds of the result.
     pub rounds: Vec<SsdCellRound>,
 }
 
-/// What one burst of a segment gave.
+/// One burst of a segment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsdBurst {
-    /// When it ended, nanoseconds from the beginning of the segments of its test.
+    /// End, nanoseconds from the start of the segments of its test.
     pub end_ns: u64,
     /// Operations per second.
     pub iops: Estimate,
@@ -201,25 +202,25 @@ pub struct SsdBurst {
     pub errors: u64,
 }
 
-/// One load in bursts, behind the rounds of a test or in their place.
+/// One load in bursts, after the rounds of a test or instead of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsdSegment {
-    /// What it is called, such as `wait 5 s`.
+    /// Name, such as `wait 5 s`.
     pub name: String,
-    /// What each burst does.
+    /// The load of each burst.
     pub load: SsdLoad,
-    /// How long a burst is, nanoseconds.
+    /// Length of a burst, nanoseconds.
     pub burst_ns: u64,
-    /// How long nothing is done before each burst, nanoseconds.
+    /// Pause before each burst, nanoseconds.
     pub pause_ns: u64,
-    /// Time of all bursts by the standard, nanoseconds.
+    /// Total length of the bursts in the standard, nanoseconds.
     pub standard_ns: u64,
-    /// Those that were measured, one at least.
+    /// The measured bursts, at least one.
     pub bursts: Vec<SsdBurst>,
 }
 
 impl SsdSegment {
-    /// Time of its bursts over that of the standard.
+    /// Total length of its bursts relative to the standard.
     #[must_use]
     pub fn share_of_standard(&self) -> f64 {
         let done = self.burst_ns * self.bursts.len() as u64;
@@ -234,54 +235,54 @@ impl SsdSegment {
     }
 }
 
-/// What became of a test of the standard, or of one of its block sizes.
+/// Result of a test of the standard, or of one of its block sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsdPhase {
     /// `wsat`, `iops`, `lat`, `tp-128k`, `tp-1m`, `hir`, `xsr`, `cbw`, `dirth`.
     pub name: String,
-    /// What is done, in words.
+    /// What it measures, in words.
     pub title: String,
-    /// What is followed from round to round.
+    /// The tracked figure.
     pub tracked: Tracked,
-    /// The load that it is a figure of.
+    /// The tracked load.
     pub tracked_load: SsdLoad,
-    /// From one round of a window of SSS PTS to the next.
+    /// Distance between rounds of an SSS PTS window.
     pub stride: u32,
-    /// What was done to forget earlier writes.
+    /// How the device was purged before.
     pub purge: Option<PurgeRecord>,
     /// Bytes written before the first round.
     pub precondition_bytes: u64,
-    /// Bytes per second at which they were written.
+    /// Rate of preconditioning, bytes per second.
     pub precondition_rate: Option<Estimate>,
     pub rounds: Vec<SsdRound>,
-    /// The round from which on our verdict is steady.
+    /// The first round at which our verdict is steady.
     pub steady_round: Option<u32>,
-    /// The first round at which the letter of SSS PTS is met.
+    /// The first round at which SSS PTS is met.
     pub pts_round: Option<u32>,
-    /// What the drive said of itself before and after, where it did.
+    /// Health of the drive before and after, if it reports it.
     #[serde(default)]
     pub health: [Option<DeviceHealth>; 2],
-    /// Each load over the rounds of the result.
+    /// All loads over the rounds of the result.
     pub cells: Vec<SsdCell>,
-    /// What was done behind the rounds.
+    /// Segments after the rounds.
     #[serde(default)]
     pub segments: Vec<SsdSegment>,
-    /// What a model's law says of the tracked load.
+    /// The prediction of a model's law for the tracked load.
     pub law: Option<SteadyLaw>,
-    /// Doubts about this test.
+    /// Warnings about this test.
     pub warnings: Vec<Warning>,
 }
 
-/// What a drive says of itself.
+/// Health data that a drive reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceHealth {
     /// Its temperature, degrees Celsius.
     pub celsius: Option<f64>,
-    /// Share of the writes that its maker promises that are used, 0 to 1 or more.
+    /// Share of the rated writes that is used up, 0 to 1 or more.
     pub wear: Option<f64>,
 }
 
-/// A purge, and what reading back found.
+/// A purge, verified by reading back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeRecord {
     /// `discard` or `punch`.
@@ -290,30 +291,30 @@ pub struct PurgeRecord {
     pub took_ns: u64,
     /// Blocks of 4 KiB that were read back.
     pub sampled: u32,
-    /// Those of them that held only zeroes.
+    /// How many of them were all zeroes.
     pub zero: u32,
 }
 
-/// What `seekstone ssd` found.
+/// Result of `seekstone ssd`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsdTests {
-    /// Bytes of the device or file, or of the part of it that is used.
+    /// Bytes of the device or file, or of the used part.
     pub size_bytes: u64,
-    /// Whether rounds ended on precision: no timing of the standard.
+    /// Whether rounds ended when precise, instead of by the timing of the standard.
     pub is_quick: bool,
-    /// The most time of a load in a round, nanoseconds.
+    /// Maximum time of a load in a round, nanoseconds.
     pub round_ns: u64,
-    /// A change over the rounds of the result that counts as none.
+    /// Largest change over the rounds of the result that counts as steady.
     #[serde(with = "stats::undefined")]
     pub trend_limit: f64,
-    /// The volatile cache of the drive: what the kernel says of it, or that it was switched off.
+    /// Volatile write cache of the drive: as the kernel reports it, or that it was switched off.
     pub write_cache: Option<String>,
-    /// The tests, in their order.
+    /// The tests, in order.
     pub phases: Vec<SsdPhase>,
 }
 
 impl SsdPhase {
-    /// The least share of the time of the standard that a segment had, where that is not all of it.
+    /// The smallest share of the standard's time that a segment had, if less than all.
     #[must_use]
     pub fn share_of_standard(&self) -> Option<f64> {
         let shares = self.segments.iter().map(SsdSegment::share_of_standard);
@@ -326,14 +327,14 @@ impl SsdPhase {
         self.rounds.is_empty() && self.segments.is_empty()
     }
 
-    /// Operations per second of the tracked load in the rounds of the result.
+    /// IOPS of the tracked load in the rounds of the result.
     #[must_use]
     pub fn steady_iops(&self) -> Option<Estimate> {
         let cell = self.cells.iter().find(|it| it.load == self.tracked_load);
         cell.map(|it| it.iops)
     }
 
-    /// What our verdict is in the end.
+    /// The final verdict.
     #[must_use]
     pub fn verdict(&self) -> DriftVerdict {
         let last = self.rounds.last().and_then(|round| round.trend);
@@ -347,13 +348,13 @@ impl SsdPhase {
         }
     }
 
-    /// The trend at the end.
+    /// The final trend.
     #[must_use]
     pub fn trend(&self) -> Option<&RoundTrend> {
         self.rounds.last()?.trend.as_ref()
     }
 
-    /// The window in which the letter of SSS PTS is first met, or the last one.
+    /// The first window that meets SSS PTS, or the last one.
     #[must_use]
     pub fn pts_window(&self) -> Option<&PtsWindow> {
         let mut windows = self.rounds.iter().filter_map(|round| round.pts.as_ref());

@@ -1,5 +1,5 @@
-//! A study: how a measurement depends on factors, from replicates in rounds of random order. What
-//! of it is in a run are tables, findings, goals, and a note.
+//! Results of a study: how a measurement depends on factors, from repeats in rounds of random
+//! order. A run holds them as tables, findings, goals and a note.
 
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
@@ -9,7 +9,7 @@ use crate::goal::StudyLimit;
 use crate::reading::{Better, Reading, Unit};
 use crate::warning::Warning;
 
-/// A setting of the measurement that all cells share, as TOML.
+/// A setting shared by all cells, as TOML.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct StudySetting {
     /// Its name.
@@ -17,10 +17,10 @@ pub struct StudySetting {
     pub value: String,
 }
 
-/// Something that the study varies.
+/// A factor of the study.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct StudyFactor {
-    /// Its name, the heading of its column.
+    /// Its name, which heads its column.
     pub name: String,
     /// Its levels in the order of the file.
     pub levels: Vec<String>,
@@ -29,9 +29,9 @@ pub struct StudyFactor {
 /// One measurement of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyReplicate {
-    /// Position in the order of measuring, from 1.
+    /// Number in order of measurement, from 1.
     pub number: u32,
-    /// The round that it belongs to, from 1; each visits every cell once.
+    /// Its round, from 1; each round visits every cell once.
     pub round: u32,
     /// Levels, one for each factor.
     pub levels: Vec<String>,
@@ -39,14 +39,14 @@ pub struct StudyReplicate {
     pub started_at: String,
     /// How long it took, nanoseconds.
     pub elapsed_ns: u64,
-    /// What was measured.
+    /// The readings.
     pub readings: Vec<Reading>,
-    /// What a reader of them must know.
+    /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
-/// A replicate that lies far from the others of its cell.
+/// A repeat that lies far from the others of its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct StudyOutlier {
     pub round: u32,
@@ -54,7 +54,7 @@ pub struct StudyOutlier {
     pub value: f64,
 }
 
-/// One reading of one cell over its replicates.
+/// One reading of one cell over its repeats.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StudyFigure {
     /// Name of the reading.
@@ -62,46 +62,46 @@ pub struct StudyFigure {
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
-    /// Mean with the interval of Student's t over the replicates, without a bound for a single one.
+    /// Mean with its interval of Student's t over the repeats; unbounded for a single one.
     pub value: Estimate,
-    /// Those far from the others; they count all the same.
+    /// Outliers, which are included in the mean.
     pub outliers: Vec<StudyOutlier>,
-    /// The two kinds that the replicates are of, where the mean is the value of neither.
+    /// The two groups of a bimodal cell, where the mean describes neither.
     pub two_kinds: Option<StudyKinds>,
-    /// By which share the later half of the replicates lies above the earlier one, where that is
-    /// more than chance and more than a twentieth.
+    /// How far the later half of the repeats lies above the earlier half, as a share, if
+    /// significant and more than 5 %.
     pub drift: Option<f64>,
 }
 
-/// Replicates of two kinds, an octave or more apart.
+/// Two groups of repeats at least an octave apart.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct StudyKinds {
-    /// Mean of the lower kind.
+    /// Mean of the lower group.
     #[serde(with = "stats::undefined")]
     pub low: f64,
-    /// Mean of the higher kind.
+    /// Mean of the higher group.
     #[serde(with = "stats::undefined")]
     pub high: f64,
-    /// Share of the replicates that are of the higher kind.
+    /// Share of the repeats in the higher group.
     #[serde(with = "stats::undefined")]
     pub high_share: f64,
 }
 
-/// A combination of levels, and what was found there.
+/// A combination of levels and its results.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StudyCell {
     /// Levels, one for each factor.
     pub levels: Vec<String>,
-    /// How many replicates there are.
+    /// Number of repeats.
     pub replicates: u32,
-    /// How many of them no warning voids, from which the figures are made; null in runs of older
-    /// versions.
+    /// Number of repeats that no warning makes invalid, from which the figures are made; null in
+    /// runs of older versions.
     pub usable: Option<u32>,
     /// One for each reading.
     pub figures: Vec<StudyFigure>,
 }
 
-/// What a comparison shows.
+/// Result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StudyVerdict {
@@ -111,8 +111,7 @@ pub enum StudyVerdict {
     Lower,
     /// The same within the margin.
     Same,
-    /// No difference was shown, or too few rounds bear no conclusion:
-    /// [`StudyComparison::is_enough`].
+    /// No difference was shown, or there are too few rounds: [`StudyComparison::is_enough`].
     NotShown,
 }
 
@@ -120,13 +119,13 @@ pub enum StudyVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StudyScale {
-    /// By their quotient.
+    /// By their ratio.
     Ratio,
-    /// By their difference: a share, or values that need not be positive.
+    /// By their difference: for shares, and for values that may be zero or negative.
     Difference,
 }
 
-/// A level and what it is held against.
+/// A level compared with another.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StudyComparison {
     /// Name of the reading.
@@ -134,46 +133,45 @@ pub struct StudyComparison {
     pub unit: Unit,
     pub factor: String,
     pub level: String,
-    /// What it is compared with.
+    /// The level compared with.
     pub against: String,
-    /// Levels of the other factors at which this holds, empty for those over which it is an
-    /// average; the place of the factor itself is empty, too.
+    /// Levels of the other factors to which it applies, empty for those averaged over. The entry of
+    /// the factor itself is empty, too.
     pub context: Vec<String>,
-    /// Whether `value` is a quotient or a difference.
+    /// Whether `value` is a ratio or a difference.
     pub scale: StudyScale,
-    /// The quotient or difference, with an interval that holds for all comparisons together.
+    /// The ratio or difference. Intervals hold for all comparisons together.
     pub value: Estimate,
-    /// Probability of such a value if there were no difference beyond the margin, adjusted for the
-    /// number of comparisons.
+    /// Probability of such a value without a difference beyond the margin, adjusted for the number
+    /// of comparisons.
     #[serde(with = "stats::undefined")]
     pub p_adjusted: f64,
-    /// What it shows.
+    /// The result.
     pub verdict: StudyVerdict,
-    /// Whether it is stated in the conclusions: averages are, single combinations where the effect
-    /// differs between them.
+    /// Whether the conclusions state it: averages always, single combinations if the effect differs
+    /// between them.
     pub is_stated: bool,
-    /// The quotient of shares that are compared by their difference, where all are above zero.
+    /// The ratio, for shares that are compared by difference, if all are above zero.
     pub ratio: Option<Estimate>,
-    /// Replicates that would show in four of five studies what was not shown, if it is as large as
-    /// it looks.
+    /// Repeats needed to show a difference of the observed size with 80 % power, if none was shown.
     pub replicates_needed: Option<u32>,
 }
 
 impl StudyComparison {
-    /// Rounds in which everything that is compared was measured.
+    /// Rounds in which both sides were measured.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.value.samples as u32
     }
 
-    /// Whether these rounds bear a conclusion; its verdict says nothing where they do not.
+    /// Whether there are enough rounds for a conclusion; the verdict is meaningless otherwise.
     #[must_use]
     pub fn is_enough(&self) -> bool {
         stats::bears_conclusion(self.rounds() as usize)
     }
 }
 
-/// What `seekstone study` or `seekstone compare` found.
+/// Result of `seekstone study` or `seekstone compare`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Study {
     /// Title of the study.
@@ -182,27 +180,27 @@ pub struct Study {
     pub environment: Vec<String>,
     /// Kind of the measurement.
     pub measurement: String,
-    /// Its settings that all cells share.
+    /// Settings shared by all cells.
     pub settings: Vec<StudySetting>,
-    /// What is varied.
+    /// The factors.
     pub factors: Vec<StudyFactor>,
-    /// The places that were measured, each that stands on something else: the run's target, and
-    /// what settings and levels name besides.
+    /// The measured targets on distinct storage: the run's own, and those named by settings and
+    /// levels.
     #[serde(default)]
     pub places: Vec<TargetDescription>,
-    /// Differences below this share are of no interest.
+    /// Relative differences below this are irrelevant.
     #[serde(with = "stats::undefined")]
     pub margin: f64,
-    /// When it was begun and resumed, RFC 3339, UTC.
+    /// When it was started and resumed, RFC 3339, UTC.
     pub begun_at: Vec<String>,
     /// Every replicate, in the order of measuring.
     pub replicates: Vec<StudyReplicate>,
     /// Every combination of levels, in the order of the file.
     pub cells: Vec<StudyCell>,
-    /// Every comparison that was made: each level averaged over the other factors, then at each of
-    /// their combinations.
+    /// All comparisons: each level averaged over the other factors, then at each of their
+    /// combinations.
     pub comparisons: Vec<StudyComparison>,
-    /// Limits on changes, held against each level.
+    /// Limits on changes, for each level.
     #[serde(default)]
     pub limits: Vec<StudyLimit>,
 }

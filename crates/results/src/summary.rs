@@ -1,6 +1,6 @@
-//! The figures of a run for scripts: one object for each row, under names that need no quoting.
+//! The figures of a run for scripts: one object per row, with names that need no quoting.
 //!
-//! Everything here follows from the tables; what is not known is left out.
+//! Everything is derived from the tables. Unknown values are left out.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -12,7 +12,7 @@ use crate::reading::Unit;
 use crate::run::Run;
 use crate::table::{Figure, Role, Row, Table, Trust};
 
-/// Keys with their values, in the order of their making.
+/// Key-value pairs in insertion order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entries<T>(Vec<(String, T)>);
 
@@ -29,20 +29,20 @@ impl<T: Serialize> Serialize for Entries<T> {
 /// The first key of a run's JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The verdict's sentence; absent where there is none yet.
+    /// The verdict's sentence; absent if there is no verdict yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// That of the row that can be relied on least.
+    /// Trust in the least reliable row.
     pub trust: Trust,
-    /// The I/O engines that its trials used; absent where there were none.
+    /// I/O engines of its trials; absent if there were none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub engine: String,
-    /// The largest share of a device's I/O that was not ours; absent where it could not be seen.
+    /// The largest share of background I/O on a device; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_io_share: Option<f64>,
     /// The figures of each row.
     pub rows: Entries<Entries<Value>>,
-    /// Verdicts of the goals, as they were typed.
+    /// Verdicts of the goals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<GoalSummary>,
 }
@@ -57,7 +57,7 @@ pub struct GoalSummary {
 }
 
 impl Run {
-    /// The run for scripts.
+    /// The summary for scripts.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let tables = self.summaries();
@@ -88,8 +88,8 @@ impl Run {
     }
 }
 
-/// The columns of a row: values, the relative half-width of the headline's interval, and what of
-/// them is less than sound.
+/// The columns of a row: values, the relative half-width of the headline's interval, and what is
+/// not reliable.
 fn summed_up(row: &Row) -> Entries<Value> {
     let mut entries = Vec::new();
     let is_shown = |it: &&Figure| !it.is_detail() || it.metric.name == LATENCY_MAX.name;
@@ -98,7 +98,7 @@ fn summed_up(row: &Row) -> Entries<Value> {
         let (name, factor) = key(figure);
         let value = scaled(figure.value.value, factor);
         if !value.is_finite() {
-            // Of a level between two loads only these are known.
+            // For a level between two loads, only these are known.
             let ends = [("low", figure.value.low), ("high", figure.value.high)];
             let known = ends
                 .into_iter()
@@ -131,7 +131,7 @@ fn summed_up(row: &Row) -> Entries<Value> {
     Entries(entries)
 }
 
-/// In another unit, without the digits that the arithmetic adds: 97.3 us, not 97.30000000000001.
+/// Converts to another unit without spurious digits: 97.3 us, not 97.30000000000001.
 fn scaled(value: f64, factor: f64) -> f64 {
     let product = value * factor;
     match factor == 1.0 {
@@ -140,7 +140,7 @@ fn scaled(value: f64, factor: f64) -> f64 {
     }
 }
 
-/// The key of a figure, which ends in its unit, and what its value is multiplied with for that.
+/// The key of a figure, which ends with its unit, and the factor to that unit.
 fn key(figure: &Figure) -> (String, f64) {
     const US: f64 = 1e6;
     const SERVICE: &str = "service-time";
@@ -159,12 +159,12 @@ fn key(figure: &Figure) -> (String, f64) {
     }
 }
 
-/// `p99.9` as `p999`; other words as they are.
+/// `p99.9` as `p999`; other names unchanged.
 fn percentile(which: &str) -> String {
     snake_case(&which.replace('.', ""))
 }
 
-/// The key of a row; that of a level has the table's name in front.
+/// The key of a row; that of a level starts with the table's name.
 fn row_key(table: &Table, row: &Row) -> String {
     let name = table.row_name(row);
     match name.starts_with(|c: char| c.is_ascii_digit()) {

@@ -1,5 +1,5 @@
-//! What every kind of measurement gives: tables of rows of figures. Whatever prints, exports,
-//! archives or compares runs reads these, and knows no kind.
+//! Tables of rows of figures, the common form of all results. Code that prints, exports, archives
+//! or compares runs reads only these and knows no kind of measurement.
 
 use std::borrow::Cow;
 
@@ -18,20 +18,20 @@ use crate::warning_code::WarningCode;
 const NS: f64 = 1e-9;
 
 units::words! {
-    /// How prominent a figure is.
+    /// Prominence of a figure.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Role {
-        /// The figure that stands for its row in lists; one in each row.
+        /// The figure that represents its row in lists; one per row.
         Headline = "headline",
         /// A column of every table.
         Column = "column",
-        /// For those who ask for everything.
+        /// Shown only with `--all`.
         Detail = "detail",
     }
 }
 
-/// What a figure is a figure of.
+/// What a figure measures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metric {
     /// Stable name in kebab case, in the field's words: `iops`, `latency-p99`.
@@ -40,7 +40,7 @@ pub struct Metric {
     pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
-    /// How prominent it is.
+    /// Prominence.
     pub role: Role,
 }
 
@@ -50,22 +50,22 @@ pub struct Figure {
     /// What it is a figure of.
     #[serde(flatten)]
     pub metric: Metric,
-    /// The value with its interval, from 0 to infinity where nothing is known of its error.
+    /// The value with its interval, which is 0 to infinity if the error is unknown.
     #[serde(flatten)]
     pub value: Estimate,
-    /// Whether few independent observations bear it: the interval then covers less evenly.
+    /// Whether it rests on few independent observations, so that the interval is less accurate.
     pub is_indicative: bool,
 }
 
 units::words! {
-    /// How far the figures of a row may be used.
+    /// How far the figures of a row can be used.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Trust {
-        /// The intervals can be trusted, however wide they are.
+        /// The intervals are reliable, however wide.
         #[serde(alias = "sound")]
         Reliable = "reliable",
-        /// There is no good interval.
+        /// There is no reliable interval.
         #[serde(alias = "shaky")]
         Unstable = "unstable",
         /// A warning says that the figures must not be used.
@@ -74,26 +74,26 @@ units::words! {
     }
 }
 
-/// What was found with one combination of levels.
+/// Results for one combination of levels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Levels, one for each factor of the table.
     pub levels: Vec<String>,
     pub figures: Vec<Figure>,
-    /// The repetitions behind them, where they are single values.
+    /// The repeats behind the figures, if these are single values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replicates: Vec<Replicate>,
-    /// How far the figures may be used.
+    /// How far the figures can be used.
     pub trust: Trust,
     /// Codes of the warnings about this row.
     pub warnings: Vec<WarningCode>,
-    /// What else is known of it, in words: what, and the word.
+    /// Other facts in words: name and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<(String, String)>,
-    /// What can be said of it.
+    /// Statement about the row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<Saying>,
-    /// Whether it stands for the run in lists of runs.
+    /// Whether it represents the run in lists of runs.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_listed: bool,
 }
@@ -103,38 +103,37 @@ pub struct Row {
 pub struct Table {
     /// Stable name in kebab case.
     pub name: Cow<'static, str>,
-    /// Its heading; empty where its name, or the title of the run, says it.
+    /// Its heading; empty if its name or the title of the run serves.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// What the levels are levels of.
+    /// Names of the factors.
     pub factors: Vec<String>,
     /// The rows, in the order of measuring or of their levels.
     pub rows: Vec<Row>,
-    /// Whether rows are named by their levels alone, and only by those that others do not share.
+    /// Whether rows are named only by those levels that differ between rows.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_brief: bool,
-    /// Whether its rows are parts of others, or follow from them: steps of a procedure, of which
-    /// the next run has other ones, what each of several hosts did, how levels compare.
+    /// Whether its rows are parts of other rows or derived from them: steps of a procedure that
+    /// differ between runs, results of single hosts, comparisons of levels.
     #[serde(default, skip_serializing_if = "is_false")]
     pub are_steps: bool,
-    /// Whether its rows sum up the trials and load curves of the run, which then have no rows of
-    /// their own on a screen.
+    /// Whether its rows summarise the trials and load curves of the run, which then have no rows of
+    /// their own on screen.
     #[serde(default, skip_serializing_if = "is_false")]
     pub sums_up_trials: bool,
-    /// How its figures came about and what they mean, a sentence each.
+    /// Notes on how its figures were obtained and what they mean, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What can be said of all its rows together, before anything of one of them.
+    /// Statement about the whole table, before those about rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<Saying>,
-    /// How a screen shows it.
+    /// Layout on screen.
     #[serde(default, skip_serializing_if = "Show::is_usual")]
     pub show: Show,
 }
 
-/// What makes a number wrong by more than its interval says: what was kept back, the work of
-/// others, our own lateness, a level that did not last. Each is told only where it is more than a
-/// little.
+/// Warnings about errors beyond the interval: unfinished operations, background I/O, generator
+/// lateness, a level that did not last. Each is raised only if it is significant.
 const SPOILING: [WarningCode; 4] = [
     WarningCode::KeptBack,
     WarningCode::LevelChanged,
@@ -158,7 +157,7 @@ impl Trust {
         matches!(self, Self::Reliable)
     }
 
-    /// What the end of a trial and the warnings about it leave of its figures.
+    /// Trust in the figures of a trial, from its verdict and its warnings.
     #[must_use]
     pub fn of(verdict: &Verdict, warnings: &[Warning]) -> Self {
         match verdict {
@@ -176,7 +175,7 @@ impl Trust {
         }
     }
 
-    /// That of figures that are sound but for what voids them, or a level that did not last.
+    /// Reliable unless a warning makes the figures invalid, or the level did not last.
     #[must_use]
     pub fn unless_invalid(warnings: &[Warning]) -> Self {
         let has_changed = |it: &Warning| it.code == WarningCode::LevelChanged;
@@ -215,19 +214,19 @@ impl Figure {
         Self::new("iops", Unit::PerSecond, Better::Higher, value)
     }
 
-    /// A time that is given in nanoseconds.
+    /// A time given in nanoseconds.
     #[must_use]
     pub fn time_ns(name: impl Into<String>, value: Estimate) -> Self {
         Self::new(name, Unit::Seconds, Better::Lower, value.scale(NS))
     }
 
-    /// Whether only those who ask for everything want to see it.
+    /// Whether it is shown only with `--all`.
     #[must_use]
     pub fn is_detail(&self) -> bool {
         self.metric.role == Role::Detail
     }
 
-    /// The same figure, as prominent as that.
+    /// Sets the prominence.
     #[must_use]
     pub fn as_role(mut self, role: Role) -> Self {
         self.metric.role = role;
@@ -235,7 +234,7 @@ impl Figure {
     }
 }
 
-/// The field's name of a percentile: `p99`, `p99.9`.
+/// The usual name of a percentile: `p99`, `p99.9`.
 #[must_use]
 pub fn percentile_name(p: f64) -> String {
     let percent = format!("{:.4}", p * 100.0);
@@ -244,7 +243,7 @@ pub fn percentile_name(p: f64) -> String {
 }
 
 impl Row {
-    /// A row of figures; the one of that name is the headline.
+    /// A row of figures; the one named `headline` is the headline.
     #[must_use]
     pub fn new(
         levels: Vec<String>,
@@ -272,32 +271,32 @@ impl Row {
         }
     }
 
-    /// The same row, which may stand for the run in lists of runs.
+    /// Sets whether it represents the run in lists.
     #[must_use]
     pub fn listed(self, is_listed: bool) -> Self {
         Self { is_listed, ..self }
     }
 
-    /// The same row with the repetitions behind it.
+    /// Adds the repeats behind it.
     #[must_use]
     pub fn with_replicates(self, replicates: Vec<Replicate>) -> Self {
         Self { replicates, ..self }
     }
 
-    /// The same row with what can be said of it.
+    /// Adds a statement about it.
     #[must_use]
     pub fn saying(self, says: Option<Saying>) -> Self {
         Self { says, ..self }
     }
 
-    /// The same row with something in words.
+    /// Adds a fact in words.
     #[must_use]
     pub fn with_word(mut self, what: &str, word: impl Into<String>) -> Self {
         self.words.push((what.to_owned(), word.into()));
         self
     }
 
-    /// What is known of that in words; empty where nothing is.
+    /// The fact with that name; empty if unknown.
     #[must_use]
     pub fn word(&self, what: &str) -> &str {
         let mut words = self.words.iter();
@@ -305,7 +304,7 @@ impl Row {
         known.map_or("", |(_, word)| word)
     }
 
-    /// The codes of its warnings as files have them.
+    /// Codes of its warnings, as written to files.
     #[must_use]
     pub fn codes(&self) -> Vec<&str> {
         self.warnings.iter().map(WarningCode::as_str).collect()
@@ -317,14 +316,14 @@ impl Row {
         self.figures.iter().find(|it| it.metric.name == metric)
     }
 
-    /// The figure that stands for the row.
+    /// The headline figure.
     #[must_use]
     pub fn headline(&self) -> Option<&Figure> {
         let is_headline = |it: &&Figure| it.metric.role == Role::Headline;
         self.figures.iter().find(is_headline)
     }
 
-    /// The same row, which can be quoted only where the error of its headline is known.
+    /// Marks the row as unstable unless the error of its headline is known.
     #[must_use]
     pub(crate) fn quoted_with_interval(self) -> Self {
         let is_unknown = |it: &Figure| it.value.value.is_finite() && !it.value.is_bounded();
@@ -336,14 +335,14 @@ impl Row {
     }
 }
 
-/// Tables without those that have no row.
+/// Drops tables without rows.
 pub(crate) fn filled(tables: impl IntoIterator<Item = Table>) -> Vec<Table> {
     let tables = tables.into_iter();
     tables.filter(|it| !it.rows.is_empty()).collect()
 }
 
 impl Table {
-    /// A table; rows that have as many levels as it has factors.
+    /// A table. Each row must have a level per factor.
     #[must_use]
     pub fn new(name: &'static str, factors: &[&str], rows: Vec<Row>) -> Self {
         Self {
@@ -354,7 +353,7 @@ impl Table {
         }
     }
 
-    /// The same table with what can be said of each of its rows.
+    /// Adds a statement to each of its rows.
     #[must_use]
     pub fn saying(mut self, says: impl IntoIterator<Item = Option<Saying>>) -> Self {
         for (row, says) in self.rows.iter_mut().zip(says) {
@@ -363,49 +362,49 @@ impl Table {
         self
     }
 
-    /// The same table, whose rows are parts of others, or follow from them.
+    /// Marks its rows as parts of others or derived from them.
     #[must_use]
     pub fn of_steps(mut self) -> Self {
         self.are_steps = true;
         self
     }
 
-    /// The same table, whose rows sum up the trials and load curves of the run.
+    /// Marks its rows as a summary of the run's trials and load curves.
     #[must_use]
     pub fn of_trials(mut self) -> Self {
         self.sums_up_trials = true;
         self
     }
 
-    /// The same table under that heading.
+    /// Sets the heading.
     #[must_use]
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// The same table with what is to be known of its figures.
+    /// Adds notes about its figures.
     #[must_use]
     pub fn noted(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.notes.extend(notes);
         self
     }
 
-    /// The same table, shown so.
+    /// Sets the layout.
     #[must_use]
     pub fn shown(self, show: Show) -> Self {
         Self { show, ..self }
     }
 
-    /// The same table, whose rows are named by their first level and by what tells them apart, as
-    /// in `read` or `read 64 KiB`.
+    /// Names rows by their first level and those that tell them apart, as in `read` or `read 64
+    /// KiB`.
     #[must_use]
     pub fn briefly_named(mut self) -> Self {
         self.is_brief = true;
         self
     }
 
-    /// The metrics of all rows, each once, in the order in which they come.
+    /// The metrics of all rows, each once, in order of appearance.
     #[must_use]
     pub fn metrics(&self) -> Vec<&Metric> {
         let mut found: Vec<&Metric> = Vec::new();
@@ -417,7 +416,7 @@ impl Table {
         found
     }
 
-    /// The metrics that are no details; of a table of details all.
+    /// The metrics other than details; for a table of details, all.
     #[must_use]
     pub fn main_metrics(&self) -> Vec<&Metric> {
         let all = self.metrics();
@@ -428,7 +427,7 @@ impl Table {
         }
     }
 
-    /// What is known of its rows in words, each once.
+    /// Names of the facts in words, each once.
     #[must_use]
     pub fn words(&self) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
@@ -440,7 +439,7 @@ impl Table {
         found
     }
 
-    /// The row in words, such as `block=4 KiB, depth=1`; of a single factor its level alone.
+    /// The name of a row, such as `block=4 KiB, depth=1`; for a single factor only its level.
     #[must_use]
     pub fn row_name(&self, row: &Row) -> String {
         match row.levels.as_slice() {
@@ -479,8 +478,7 @@ impl Table {
         self.name == POINTS
     }
 
-    /// Of its rows those that stand for the run in lists, briefly named: the marked ones, or the
-    /// first two.
+    /// The rows that represent the run in lists, briefly named: the marked ones, or the first two.
     #[must_use]
     pub fn listed(&self) -> Self {
         let mut listed = self.clone().briefly_named();

@@ -1,4 +1,4 @@
-//! The tables of a run: those that it holds, and those of its trials and curves.
+//! All tables of a run: its own, and those of its trials and curves.
 
 mod curve;
 mod file_tests;
@@ -24,17 +24,17 @@ use crate::table::{Figure, Row, Table, Trust};
 use crate::warning::Severity;
 use crate::warning_code::WarningCode;
 
-/// Warnings of a whole run that leave no row of it to be used. Those of a study are of its cells.
+/// Warnings about a whole run that make all its rows unusable. For a study they concern its cells.
 const OF_EVERY_ROW: [WarningCode; 1] = [WarningCode::SparseFile];
 
 impl Run {
-    /// All that was found, as tables; empty ones are left out.
+    /// All results as tables; empty ones are left out.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let of_curve = self.curve().into_iter().flat_map(curve::tables);
         let own = self.tables.iter().cloned();
         let mut tables: Vec<Table> = of_curve.chain(own).collect();
-        // Trials come behind what sums them up.
+        // Trials come after the tables that summarise them.
         let at = tables.iter().position(|it| it.sums_up_trials);
         let at = at.map_or(0, |at| at + 1);
         let trials = [measurement::table, operations::table].map(|it| it(&self.measurements));
@@ -50,13 +50,13 @@ impl Run {
         tables
     }
 
-    /// Whether what was measured makes every row useless, as a file of holes does.
+    /// Whether the data makes every row useless, as a file of holes does.
     fn has_no_usable_row(&self) -> bool {
         let mut warnings = self.warnings.iter();
         warnings.any(|it| it.severity == Severity::Invalid && OF_EVERY_ROW.contains(&it.code))
     }
 
-    /// The same without steps, details, and trials that another table sums up.
+    /// The same without steps, details, and trials summarised by another table.
     pub(crate) fn summaries(&self) -> Vec<Table> {
         let mut tables = self.tables();
         if tables.iter().any(|it| it.sums_up_trials) {

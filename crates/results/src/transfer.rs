@@ -1,4 +1,4 @@
-//! Transfer rates: passes over files and devices, from their first byte to their last.
+//! Transfer rates: passes over files and devices from the first byte to the last.
 
 use serde::{Deserialize, Serialize};
 use stats::{Estimate, repeats_mean};
@@ -7,15 +7,15 @@ use crate::rank_share::RankShare;
 use crate::warning::Warning;
 
 units::words! {
-    /// How passes reach their data.
+    /// How passes access their data.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum TransferMode {
-        /// Past the page cache.
+        /// Direct, bypassing the page cache.
         Direct = "direct",
-        /// Through the page cache, which keeps what earlier passes left in it.
+        /// Through the page cache, as earlier passes left it.
         Buffered = "buffered",
-        /// Through the page cache, which is dropped before each pass.
+        /// Through the page cache, dropped before each pass.
         Cold = "cold",
         /// Through the page cache, over growing parts of the file.
         SmallFile = "small-file",
@@ -24,7 +24,7 @@ units::words! {
     }
 }
 
-/// What a pass does.
+/// Direction of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferKind {
@@ -45,26 +45,25 @@ pub struct StreamPass {
     /// Bytes per second over the whole pass.
     #[serde(with = "stats::undefined")]
     pub rate: f64,
-    /// Bytes per second within the pass, with the interval of its time slots; absent when the pass
-    /// is too short for one.
+    /// Bytes per second within the pass, with an interval from its time slots; absent if the pass
+    /// is too short.
     pub within: Option<Estimate>,
 }
 
-/// What the blocks of a pass took, from issue to completion.
+/// Times of the blocks of a pass, from issue to completion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockTimes {
-    /// How many there were.
+    /// Number of blocks.
     pub count: u64,
     /// Their mean, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub mean_ns: f64,
-    /// What 99 % of them did not exceed, nanoseconds; absent where ranks of several hosts know only
-    /// their own.
+    /// 99th percentile, nanoseconds; absent if the ranks of several hosts know only their own.
     pub p99_ns: Option<u64>,
 }
 
 impl BlockTimes {
-    /// Of two parts of a pass together.
+    /// Combines two parts of a pass.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let count = self.count + other.count;
@@ -84,33 +83,32 @@ pub struct TransferPass {
     pub number: u32,
     /// Bytes moved by all streams.
     pub bytes: u64,
-    /// Time of the longest stream, nanoseconds.
+    /// Time of the slowest stream, nanoseconds.
     pub elapsed_ns: u64,
     /// Bytes per second of all streams.
     #[serde(with = "stats::undefined")]
     pub rate: f64,
-    /// Share of the time in which all streams were under way.
+    /// Share of the time in which all streams were active.
     #[serde(with = "stats::undefined")]
     pub overlap_share: f64,
     /// Each stream; empty where only their sum is known.
     pub streams: Vec<StreamPass>,
-    /// What its blocks took; absent in runs of earlier versions.
+    /// Times of its blocks; absent in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<BlockTimes>,
-    /// CPU time of this process, nanoseconds; in virtual time, that of the model's host, if it has
-    /// one.
+    /// CPU time of this process, nanoseconds; in virtual time, of the model's host, if it has one.
     pub cpu_ns: Option<u64>,
-    /// Its part in the program, in steps of one clock tick.
+    /// User CPU time, with a resolution of one clock tick.
     pub cpu_user_ns: Option<u64>,
-    /// Its part in the kernel, in steps of one clock tick.
+    /// System CPU time, with a resolution of one clock tick.
     pub cpu_system_ns: Option<u64>,
-    /// Share of the bytes that the page cache answered, as counted by the kernel.
+    /// Share of the bytes served from the page cache, as counted by the kernel.
     pub page_cache_share: Option<f64>,
-    /// Bytes per second that the device moved meanwhile, whoever asked for them.
+    /// Bytes per second moved by the device, from all processes.
     pub device_rate: Option<f64>,
-    /// When it ended, RFC 3339, UTC; absent in virtual time.
+    /// End, RFC 3339, UTC; absent in virtual time.
     pub ended_at: Option<String>,
-    /// When it ended on the host's monotonic clock, nanoseconds; virtual time on a model.
+    /// End on the host's monotonic clock, nanoseconds; virtual time on a model.
     pub ended_monotonic_ns: u64,
 }
 
@@ -119,26 +117,26 @@ pub struct TransferPass {
 pub struct TransferSeries {
     /// What is done, in words.
     pub title: String,
-    /// What a pass does.
+    /// Direction.
     pub kind: TransferKind,
-    /// How it reaches its data.
+    /// How passes access their data.
     pub mode: TransferMode,
-    /// Bytes of one operation.
+    /// Block size, bytes.
     pub block_bytes: u64,
     /// Bytes of one pass of one stream.
     pub size_bytes: u64,
-    /// Numbers of the streams that take part.
+    /// Numbers of the participating streams.
     pub streams: Vec<u32>,
-    /// The passes, in their order.
+    /// The passes, in order.
     pub passes: Vec<TransferPass>,
-    /// Bytes per second of all streams over the passes, with an interval from their variation; that
-    /// of one pass has the interval within it, if there is one.
+    /// Bytes per second of all streams over the passes, with an interval from their variation; for
+    /// a single pass, the interval within it, if there is one.
     pub rate: Estimate,
-    /// Each stream's rate over the passes, in the order of the numbers.
+    /// Rate of each stream over the passes, in the order of the numbers.
     pub stream_rates: Vec<Estimate>,
-    /// Whether the interval is as narrow as was asked for.
+    /// Whether the interval is as narrow as requested.
     pub is_precise: bool,
-    /// Doubts about this series.
+    /// Warnings about this series.
     pub warnings: Vec<Warning>,
 }
 
@@ -155,13 +153,13 @@ impl TransferSeries {
         self.over_passes(|it| Some(it.mean_ns))
     }
 
-    /// Mean over the passes of the 99th percentile of the times of blocks, nanoseconds.
+    /// 99th percentile of block times, nanoseconds: the mean over the passes.
     #[must_use]
     pub fn block_p99(&self) -> Option<Estimate> {
         self.over_passes(|it| it.p99_ns.map(|ns| ns as f64))
     }
 
-    /// How many blocks were moved, where that is known.
+    /// Number of blocks, if known.
     #[must_use]
     pub fn blocks(&self) -> Option<u64> {
         let counts = self.passes.iter().map(|pass| Some(pass.blocks?.count));
@@ -179,28 +177,28 @@ impl TransferSeries {
     }
 }
 
-/// What is moved, by its number.
+/// A stream, by its number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransferStream {
     /// From 1.
     pub number: u32,
-    /// The target as it was named.
+    /// The target as typed.
     pub target: String,
-    /// The device whose work is counted.
+    /// The device whose activity is counted.
     pub device: Option<String>,
     /// The rank that moves it, with its host, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
 }
 
-/// A stream alone against the same stream together with the others.
+/// A stream alone compared with the same stream running together with the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AloneTogether {
-    /// Number of the stream; null: the sum of all.
+    /// Number of the stream; null for the sum of all.
     pub stream: Option<u32>,
-    /// Bytes of one operation.
+    /// Block size, bytes.
     pub block_bytes: u64,
-    /// Bytes per second alone; of the sum, the sum of the streams alone.
+    /// Bytes per second alone; for the sum, the sum over the streams alone.
     pub alone: Estimate,
     /// Bytes per second together.
     pub together: Estimate,
@@ -208,26 +206,26 @@ pub struct AloneTogether {
     pub ratio: Estimate,
 }
 
-/// What `seekstone transfer` found.
+/// Result of `seekstone transfer`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// The host that the passes ran on.
+    /// Host name.
     pub host_name: String,
-    /// Relative half-width asked for; absent when a number of passes was.
+    /// Requested relative half-width; absent if a number of passes was requested.
     pub precision: Option<f64>,
-    /// Number of read passes asked for; absent when a precision was.
+    /// Requested number of read passes; absent if a precision was requested.
     pub passes: Option<u32>,
-    /// What of each block was checked when it was read: `none`, `last`, `block`.
+    /// Verified part of each block: `none`, `last`, `block`.
     pub check: String,
     pub streams: Vec<TransferStream>,
-    /// Series in the order of measuring.
+    /// The series, in order of measurement.
     pub series: Vec<TransferSeries>,
-    /// Each stream alone against together.
+    /// Each stream alone compared with together.
     pub comparisons: Vec<AloneTogether>,
-    /// Largest part of the file that came from memory when it was read again, bytes; absent
-    /// unless growing parts were read.
+    /// Largest part of the file that was served from memory when read again, bytes; absent unless
+    /// growing parts were read.
     pub memory_up_to_bytes: Option<u64>,
-    /// What each rank did, where there were several.
+    /// Results by rank, if there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<RankShare>,
 }

@@ -1,59 +1,59 @@
-//! What simulated machines give, beside what was published of them, or beside a law.
+//! Validation of simulated machines against published figures or against theory.
 
 use serde::{Deserialize, Serialize};
 
-/// By how much the edges of a trial may lift a rate above what is possible, a share.
+/// How far the edges of a trial may raise a rate above the possible maximum, as a share.
 const EDGES: f64 = 0.001;
 
-/// Two models whose figures are further apart than this say little.
+/// If two bracketing models differ by more than this ratio, the bracket is weak.
 const WIDE: f64 = 1.5;
 
-/// Where the figures of a table come from that the simulated ones stand beside.
+/// Source of the figures that simulated ones are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reference {
-    /// A document that was published.
+    /// A published document.
     Document,
     /// A formula.
     Law,
 }
 
-/// What a row must keep; fixed before the row was compared.
+/// The criterion of a row, fixed before the row was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Bar {
-    /// Simulated over published differs from 1 by no more than this.
+    /// Simulated over published differs from 1 by at most this.
     Tolerance {
-        /// A share of 1.
+        /// Relative deviation.
         tolerance: f64,
     },
-    /// The simulated figure is no more than published, and no less than a share of it.
+    /// The simulated figure is at most the published one, and at least a share of it.
     Bound { share: f64 },
     /// The simulated figure lies in a range.
     Range {
         /// Its lower end.
         low: f64,
-        /// Its upper end; none where the figure may be as large as it likes.
+        /// Its upper end; none if unbounded.
         high: Option<f64>,
     },
     /// The published figure lies between those of two models.
     Bracket,
-    /// Nothing: the row is out of reach, and its note says why.
+    /// No criterion: the row is out of reach, and its note says why.
     #[default]
     None,
 }
 
-/// How a row stands.
+/// Whether a row meets its criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// It keeps its bar.
+    /// It does.
     Within,
-    /// It missed its bar when it was first compared, and its note says by what or why.
+    /// It missed its criterion when first compared. Its note says by how much or why.
     Missed,
-    /// It misses its bar.
+    /// It does not.
     Outside,
-    /// It has no bar.
+    /// It has no criterion.
     #[default]
     NotJudged,
 }
@@ -61,30 +61,30 @@ pub enum Standing {
 /// One figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValidationRow {
-    /// What it is about.
+    /// Subject of the row.
     pub row: String,
     /// Unit of the figures; empty for plain numbers.
     pub unit: String,
-    /// As published, or as the law has it; absent where the document has words only.
+    /// As published, or by theory; absent if the document has words only.
     pub published: Option<f64>,
-    /// As simulated; absent where no model gives it. The lower one where two models bracket it.
+    /// As simulated; absent if no model gives it. The lower value if two models bracket it.
     pub simulated: Option<f64>,
-    /// The higher one where two models bracket it.
+    /// The higher value if two models bracket it.
     pub simulated_high: Option<f64>,
     /// Simulated over published.
     pub ratio: Option<f64>,
-    /// What the row must keep.
+    /// The criterion.
     pub bar: Bar,
-    /// How it stands.
+    /// Whether it is met.
     pub standing: Standing,
-    /// Whether the published figure is a misprint, or contradicts others.
+    /// Whether the published figure is a misprint or contradicts others.
     pub is_misprint: bool,
-    /// What a reader must know; empty when there is nothing.
+    /// A note for the reader, or empty.
     pub note: String,
 }
 
 impl ValidationRow {
-    /// A row whose figures are still to come.
+    /// A row without figures yet.
     #[must_use]
     pub fn new(row: impl Into<String>, unit: &str, published: f64) -> Self {
         Self {
@@ -104,17 +104,17 @@ impl ValidationRow {
         }
     }
 
-    /// The same with what was simulated.
+    /// Adds the simulated figure.
     #[must_use]
     pub fn simulated(mut self, simulated: f64) -> Self {
         self.simulated = Some(simulated);
-        // Of nothing there is no multiple.
+        // A ratio to zero does not exist.
         let published = self.published.filter(|published| *published != 0.0);
         self.ratio = published.map(|published| simulated / published);
         self
     }
 
-    /// The same with what two models gave.
+    /// Adds the figures of two models.
     #[must_use]
     pub fn between(mut self, one: f64, other: f64) -> Self {
         self.simulated = Some(one.min(other));
@@ -122,7 +122,7 @@ impl ValidationRow {
         self
     }
 
-    /// The same, held against `bar`.
+    /// Judges the row by `bar`.
     #[must_use]
     pub fn judged(mut self, bar: Bar) -> Self {
         self.bar = bar;
@@ -134,13 +134,13 @@ impl ValidationRow {
         self
     }
 
-    /// The same, off by no more than a share.
+    /// Judges the row by a relative tolerance.
     #[must_use]
     pub fn within(self, tolerance: f64) -> Self {
         self.judged(Bar::Tolerance { tolerance })
     }
 
-    /// The same, held against a bar that it missed when it was first compared: `note` says why.
+    /// Judges the row by a criterion that it missed when first compared; `note` says why.
     #[must_use]
     pub fn missed(self, bar: Bar, note: impl Into<String>) -> Self {
         let judged = self.judged(bar);
@@ -154,22 +154,22 @@ impl ValidationRow {
         }
     }
 
-    /// The same with what a reader must know.
+    /// Adds a note.
     #[must_use]
     pub fn noted(mut self, note: impl Into<String>) -> Self {
         self.note = note.into();
         self
     }
 
-    /// The same, where the published figure cannot be right.
+    /// Marks the published figure as wrong.
     #[must_use]
     pub fn misprinted(mut self, note: impl Into<String>) -> Self {
         self.is_misprint = true;
         self.noted(note)
     }
 
-    /// Whether the bar is kept; `None` where there is none, or nothing to hold against it. A figure
-    /// that is not a number keeps no bar.
+    /// Whether the criterion is met; `None` if there is none, or no figure to judge. NaN meets
+    /// none.
     fn keeps(&self) -> Option<bool> {
         let simulated = self.simulated?;
         match self.bar {
@@ -194,47 +194,47 @@ impl ValidationRow {
     }
 }
 
-/// Rows that belong together.
+/// Related rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ValidationTable {
-    /// What it is, with its place in the document.
+    /// Its title, with the place in the document.
     pub title: String,
-    /// Whether it stands beside a document or a law.
+    /// Whether it is compared with a document or with theory.
     pub reference: Reference,
-    /// Devices and machines that took part, by their names.
+    /// Names of the devices and machines used.
     pub devices: Vec<String>,
-    /// What was done, and with which options.
+    /// The method, with its options.
     pub method: String,
     pub rows: Vec<ValidationRow>,
 }
 
-/// What `seekstone devices validate` found.
+/// Result of `seekstone devices validate`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
-    /// Version of this form.
+    /// Schema version.
     pub schema: u32,
-    /// The device or machine it was restricted to.
+    /// Device or machine that it was restricted to.
     pub device: Option<String>,
-    /// Tables in their order.
+    /// The tables, in order.
     pub tables: Vec<ValidationTable>,
-    /// Why it ended before its end.
+    /// Why it stopped early.
     pub stopped: Option<String>,
 }
 
 impl Validation {
-    /// Every row.
+    /// All rows.
     pub fn rows(&self) -> impl Iterator<Item = &ValidationRow> {
         self.tables.iter().flat_map(|table| &table.rows)
     }
 
-    /// How many rows stand like that.
+    /// Number of rows with that standing.
     #[must_use]
     pub fn count(&self, standing: Standing) -> usize {
         self.rows().filter(|row| row.standing == standing).count()
     }
 
-    /// How many published figures lie between those of two models, and how many of these pairs are
-    /// more than 1.5 times apart. Such rows can hardly fail.
+    /// How many published figures are bracketed by two models, and how many of these brackets are
+    /// wider than 1.5 times. Such rows can hardly fail.
     #[must_use]
     pub fn brackets(&self) -> (usize, usize) {
         let within = self.rows().filter(|row| row.standing == Standing::Within);

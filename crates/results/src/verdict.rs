@@ -1,5 +1,5 @@
-//! The verdict of a run: its answer in a sentence, how far that can be trusted, and whether the
-//! goals were met. Every form shows it; none makes one of its own.
+//! The verdict of a run: its answer in a sentence, its trust, and whether the goals were met. Every
+//! form shows it, and none makes its own.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,11 @@ use crate::table::{Row, Table, Trust};
 use crate::warning::{Severity, Warning};
 use crate::warning_code::WarningCode;
 
-/// Name of the table that the verdict is in forms that hold nothing but tables.
+/// Name of the verdict's table, in forms that consist of tables only.
 const VERDICT: &str = "verdict";
 
-/// Doubts that may be why a row is not sound, or has no interval. What voids a row always is.
+/// Warnings that may explain why a row is unstable or has no interval. Those that make a row
+/// invalid always do.
 const LOWERING: [WarningCode; 16] = [
     WarningCode::LevelChanged,
     WarningCode::BackgroundIo,
@@ -33,30 +34,30 @@ const LOWERING: [WarningCode; 16] = [
     WarningCode::StudyNotPrecise,
 ];
 
-/// What a run comes to.
+/// The verdict of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunVerdict {
-    /// The answer; or why there is none, and what can be said all the same. It quotes no figure of
-    /// a row that is not sound.
+    /// The answer, or why there is none and what can still be said. Never quotes a figure of an
+    /// unstable or invalid row.
     pub sentence: String,
-    /// That of the worst row that the sentence is about.
+    /// Trust in the least reliable row that the sentence uses.
     pub trust: Trust,
-    /// Codes of the warnings that lower it, the most important first.
+    /// Codes of the warnings that lower the trust, the most important first.
     pub because: Vec<WarningCode>,
-    /// The worst outcome of all goals and limits; null where none was set.
+    /// The worst outcome of all goals and limits; null if none was set.
     pub goals: Option<LimitVerdict>,
 }
 
 impl RunVerdict {
-    /// The codes in `because`, as files have them.
+    /// The codes in `because`, as written to files.
     #[must_use]
     pub fn codes(&self) -> String {
         let codes: Vec<&str> = self.because.iter().map(WarningCode::as_str).collect();
         codes.join(" ")
     }
 
-    /// As a table of one row, which the sentence names. Its one figure is 1 where all goals were
-    /// met, 0 where one was missed, else not a number.
+    /// The verdict as a table of one row, named by the sentence. Its one figure is 1 if all goals
+    /// were met, 0 if one was missed, otherwise NaN.
     #[must_use]
     pub fn table(&self) -> Table {
         let met = match self.goals {
@@ -75,7 +76,7 @@ impl RunVerdict {
 }
 
 impl Warning {
-    /// Whether a row that has this warning cannot be sound.
+    /// Whether a row with this warning cannot be reliable.
     #[must_use]
     pub fn lowers_trust(&self) -> bool {
         match self.severity {

@@ -1,4 +1,4 @@
-//! Doubts about a result, each with advice.
+//! Warnings about results, each with advice.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use units::capitalised;
 use crate::warning_code::WarningCode;
 
 units::words! {
-    /// How much a warning weighs.
+    /// Severity of a warning.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Severity {
         /// Worth knowing.
         #[serde(alias = "note")]
         Info = "info",
-        /// A number means something else than a reader might think.
+        /// A number can be misunderstood.
         #[serde(alias = "doubt")]
         Warning = "warning",
         /// A number must not be used.
@@ -24,28 +24,28 @@ units::words! {
     }
 }
 
-/// Something that a reader of the results must know.
+/// A warning about results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// What kind it is.
+    /// Its code.
     pub code: WarningCode,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
-    /// What was seen, and what it does to the number. Of runs before advice was kept apart, and
-    /// where it is woven into the sentence, with what to do about it.
+    /// What was seen, and its effect on the number. Includes the advice in old runs, which did not
+    /// keep it apart, and if it is part of the sentence.
     #[serde(rename = "text")]
     pub cause: String,
-    /// What to do about it; empty where the cause has it, or nothing needs to be done.
+    /// What to do about it; empty if the cause includes it, or nothing needs doing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
 }
 
 impl Warning {
-    /// A warning of that weight.
+    /// A warning of that severity.
     ///
     /// # Panics
     ///
-    /// In debug builds, when the list of codes does not allow the weight.
+    /// In debug builds, when the list of codes does not allow the severity.
     #[must_use]
     pub fn new(severity: Severity, code: WarningCode, cause: impl Into<String>) -> Self {
         debug_assert!(
@@ -60,33 +60,33 @@ impl Warning {
         }
     }
 
-    /// Something worth knowing.
+    /// An info warning, worth knowing.
     #[must_use]
     pub fn info(code: WarningCode, cause: impl Into<String>) -> Self {
         Self::new(Severity::Info, code, cause)
     }
 
-    /// Something that changes what a number means.
+    /// A warning that changes the meaning of a number.
     #[must_use]
     pub fn warn(code: WarningCode, cause: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, cause)
     }
 
-    /// Something that makes a number useless.
+    /// A warning that makes a number useless.
     #[must_use]
     pub fn invalid(code: WarningCode, cause: impl Into<String>) -> Self {
         Self::new(Severity::Invalid, code, cause)
     }
 
-    /// The same with what to do about it: a sentence of its own, or the end of the cause's, which
-    /// then begins with a small letter and follows a semicolon.
+    /// Adds advice: a sentence of its own, or a continuation of the cause, which then starts in
+    /// lower case after a semicolon.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = advice.into();
         self
     }
 
-    /// The same, said of `subject`.
+    /// Prefixes the warning with `subject`.
     #[must_use]
     pub fn of(self, subject: impl fmt::Display) -> Self {
         Self {
@@ -95,14 +95,14 @@ impl Warning {
         }
     }
 
-    /// What was seen and what to do about it, as a reader sees them.
+    /// Cause and advice, as shown to users.
     #[must_use]
     pub fn text(&self) -> String {
         advised(&self.cause, &self.advice)
     }
 }
 
-/// What was seen and what to do about it, in one text.
+/// Cause and advice in one text.
 pub(crate) fn advised(cause: &str, advice: &str) -> String {
     match advice.chars().next() {
         None => cause.to_owned(),

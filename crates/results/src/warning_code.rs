@@ -1,7 +1,7 @@
-//! Every kind of warning, in one list: its code, how much it may weigh, and what it tells.
+//! All warnings in one list: code, possible severities, and meaning.
 //!
-//! Whatever says, shows, keeps or counts warnings reads this list; docs/warnings.md is compared
-//! with it. A code that is renamed is still read, since archived runs carry it.
+//! Everything that issues, shows, stores or counts warnings reads this list, and docs/warnings.md
+//! is checked against it. Renamed codes can still be read, since archived runs contain them.
 
 use std::fmt;
 
@@ -10,24 +10,24 @@ use workload::AdviceCode;
 
 use crate::warning::Severity;
 
-/// What a warning is about: those of a weight are shown in this order.
+/// Subject of a warning. Warnings of the same severity are shown in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WarningScope {
-    /// What was asked for, or explains what comes behind it.
+    /// About what was requested, or an explanation of the warnings after it.
     Foremost,
-    /// What was found out about a row or a curve.
+    /// About a row or a curve.
     Row,
-    /// How the run was made.
+    /// About how the run was made.
     Run,
-    /// What is true of the target whoever measures it.
+    /// About the target.
     Target,
-    /// What is true of the machine.
+    /// About the machine.
     Machine,
-    /// What an interval says by itself, and more time or depth would change.
+    /// About an interval, which more time or depth would change.
     Effort,
 }
 
-/// Codes of schema 4 and before, with those of today.
+/// Codes of schema 4 and earlier, with the current ones.
 const RENAMED: [(&str, &str); 5] = [
     ("foreign-io", "background-io"),
     ("void-replicates", "invalid-repeats"),
@@ -36,23 +36,23 @@ const RENAMED: [(&str, &str); 5] = [
     ("level-not-settled", "level-uncertain"),
 ];
 
-/// Lines of `Variant "code" Scope [weights] "when it is said, or what happened";`.
+/// Lines of `Variant "code" Scope [weights] "when it is issued, or what happened";`.
 macro_rules! warning_codes {
     ($($name:ident $code:literal $scope:ident [$($weight:ident),+] $meaning:literal;)+) => {
-        /// What kind of warning it is.
+        /// A warning code.
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
         pub enum WarningCode {
             $(#[doc = $meaning] $name,)+
-            /// The code of another version of this program: only reading makes one.
+            /// A code of another version of this program, which only reading can produce.
             Other(UnlistedCode),
         }
 
         impl WarningCode {
-            /// Every code that this version says.
+            /// All codes that this version issues.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// The stable name in kebab case.
+            /// Stable name in kebab case.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
@@ -61,7 +61,7 @@ macro_rules! warning_codes {
                 }
             }
 
-            /// What such a warning may weigh, lightest first.
+            /// Possible severities, lightest first.
             #[must_use]
             pub const fn severities(&self) -> &'static [Severity] {
                 match self {
@@ -70,7 +70,7 @@ macro_rules! warning_codes {
                 }
             }
 
-            /// What such a warning is about.
+            /// Subject of the warning.
             #[must_use]
             pub const fn scope(&self) -> WarningScope {
                 match self {
@@ -79,7 +79,7 @@ macro_rules! warning_codes {
                 }
             }
 
-            /// When it is said, or what happened; `None` of a code of another version.
+            /// When it is issued, or what happened; `None` for a code of another version.
             #[must_use]
             pub const fn meaning(&self) -> Option<&'static str> {
                 match self {
@@ -92,7 +92,7 @@ macro_rules! warning_codes {
 }
 
 warning_codes! {
-    // Judged from what was measured.
+    // Derived from the data.
     Correlated "correlated" Effort [Info]
         "latency moved slowly during the trial, or by little. Its interval is widened for that";
     CurveDrift "curve-drift" Row [Warning]
@@ -275,7 +275,7 @@ warning_codes! {
     WritesLeftOut "writes-left-out" Run [Info] "an existing target was only read";
     WrongData "wrong-data" Row [Invalid]
         "the storage returned different data from what was written";
-    // Known of the target and the machine.
+    // Properties of the target and the machine.
     Compression "compression" Target [Info] "what lies between a file and the device";
     CopyOnWrite "copy-on-write" Target [Info] "what lies between a file and the device";
     Encryption "encryption" Target [Info] "what lies between a file and the device";
@@ -349,7 +349,7 @@ warning_codes! {
         "what a log of the RAID Performance Test says of itself, or says otherwise today";
 }
 
-/// A code that this version does not list. Private inside: no measurement can say one.
+/// A code that this version does not list. Its field is private, so no measurement can issue one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnlistedCode(String);
 

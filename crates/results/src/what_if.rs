@@ -1,5 +1,4 @@
-//! What a model that was fitted to measured runs predicts, and how well it did on data that it did
-//! not see.
+//! Predictions of a model fitted to measured runs, and its accuracy on unseen data.
 
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
@@ -16,61 +15,61 @@ pub struct ModelParameter {
     pub value: Estimate,
 }
 
-/// How a model did.
+/// Accuracy of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelScore {
     /// Its name, in kebab case.
     pub model: String,
-    /// What it is, in words.
+    /// Description.
     pub title: String,
     /// Number of fitted parameters.
     pub parameters: u32,
-    /// Groups of neighbouring points that were left out in turn.
+    /// Number of groups of neighbouring points that were held out in turn.
     pub held_out: u32,
-    /// Median error of the response time of what was left out, a share.
+    /// Median relative error of the response time on held-out points.
     #[serde(with = "stats::undefined")]
     pub median_error: f64,
-    /// Largest such error, a share.
+    /// Largest relative error on held-out points.
     #[serde(with = "stats::undefined")]
     pub worst_error: f64,
-    /// Root of the mean square of those errors: what the choice goes by, a share.
+    /// Root mean square of these errors, by which the model is chosen.
     #[serde(with = "stats::undefined")]
     pub rms_error: f64,
-    /// The same over the points that the fit did see, a share.
+    /// The same over the fitted points.
     #[serde(with = "stats::undefined")]
     pub fit_error: f64,
-    /// Whether predictions come from it.
+    /// Whether predictions use this model.
     pub is_chosen: bool,
 }
 
-/// How the chosen model did on further points that no fit saw.
+/// Accuracy of the chosen model on further points that were not fitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnseenScore {
-    /// Where they come from, in words.
+    /// Source of the points, in words.
     pub source: String,
-    /// How many they are.
+    /// Number of points.
     pub points: u32,
-    /// Median error of the response time, a share.
+    /// Median relative error of the response time.
     #[serde(with = "stats::undefined")]
     pub median_error: f64,
-    /// Largest error of the response time, a share.
+    /// Largest relative error of the response time.
     #[serde(with = "stats::undefined")]
     pub worst_error: f64,
-    /// Median error of the load, a share.
+    /// Median relative error of the load.
     #[serde(with = "stats::undefined")]
     pub median_load_error: f64,
-    /// How many of their intervals meet the interval of the prediction.
+    /// Number of points whose interval overlaps the prediction's.
     pub met: u32,
 }
 
-/// What the fit saw, from the least to the most.
+/// Range of the fitted data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredRange {
-    /// Fewest clients.
+    /// Smallest number of clients.
     pub clients_min: u32,
-    /// Most clients.
+    /// Largest number of clients.
     pub clients_max: u32,
-    /// Least load, per second.
+    /// Lowest load, per second.
     #[serde(with = "stats::undefined")]
     pub load_min: f64,
     /// Highest load, per second.
@@ -84,23 +83,23 @@ pub struct MeasuredRange {
     pub response_max_ns: f64,
 }
 
-/// An answer to a question.
+/// A prediction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// What was asked, in words.
+    /// The question, in words.
     pub question: String,
     /// Mean response time, nanoseconds.
     pub response: Estimate,
     /// Load, per second.
     pub load: Estimate,
-    /// Number of clients, interpolated; none where operations come however many wait.
+    /// Number of clients, interpolated; none for open loops.
     #[serde(with = "stats::undefined")]
     pub clients: f64,
-    /// Whether it lies outside of what was measured.
+    /// Whether it lies outside the measured range.
     pub is_extrapolated: bool,
 }
 
-/// One number of clients on the storage that was measured, and on a simulated device.
+/// One number of clients, on the measured storage and on a simulated device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceRow {
     /// Number of clients.
@@ -115,38 +114,38 @@ pub struct DeviceRow {
     pub device_load: Estimate,
 }
 
-/// What `seekstone whatif` found.
+/// Result of `seekstone whatif`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatIf {
-    /// Version of this form.
+    /// Schema version.
     pub schema: u32,
-    /// Numbers of the runs whose points were fitted.
+    /// Numbers of the fitted runs.
     pub runs: Vec<i64>,
     /// What was measured, in words.
     pub title: String,
-    /// What clients are called: `clients` or `users`.
+    /// Name of the clients: `clients` or `users`.
     pub clients_name: String,
-    /// Points that the fit saw.
+    /// Number of fitted points.
     pub points: u32,
     /// Mean think time, nanoseconds.
     pub think: Estimate,
-    /// What the fit saw.
+    /// Range of the fitted data.
     pub range: MeasuredRange,
     /// The model in words.
     pub model: String,
     pub parameters: Vec<ModelParameter>,
-    /// How every model did, the smallest first.
+    /// Accuracy of all models, the smallest first.
     pub scores: Vec<ModelScore>,
-    /// How the chosen one did on further points.
+    /// Accuracy of the chosen model on further points.
     pub unseen: Vec<UnseenScore>,
-    /// Why nothing is predicted, if the model is not good enough.
+    /// Why nothing is predicted, if no model is good enough.
     pub refusal: Option<String>,
-    /// Answers, in the order of the questions.
+    /// Predictions, in the order of the questions.
     pub predictions: Vec<Prediction>,
-    /// The simulated device, where one was asked for.
+    /// The simulated device, if requested.
     pub device: Option<String>,
-    /// The same load on it.
+    /// The same loads on it.
     pub device_rows: Vec<DeviceRow>,
-    /// Doubts.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }

@@ -1,4 +1,4 @@
-//! Load curves: the load at each latency level, the highest load, the points.
+//! Tables of load curves: the load at each latency level, the highest load, the points.
 
 use stats::{Channel, Estimate, is_indicative};
 
@@ -10,7 +10,7 @@ use crate::table::{Figure, Role, Row, Table, Trust, percentile_name};
 
 /// Name of the table of latency levels.
 pub(crate) const LEVELS: &str = "levels";
-/// Name of the table of points, which the procedure chooses as it goes.
+/// Name of the table of points, which differ between runs.
 pub(crate) const POINTS: &str = "points";
 
 /// Levels, saturation and points.
@@ -31,7 +31,7 @@ pub(super) fn tables(curve: &Curve) -> [Table; 3] {
 }
 
 impl Curve {
-    /// A level as it is typed: `2ms`, `1500us@p99`.
+    /// A level as typed: `2ms`, `1500us@p99`.
     #[must_use]
     pub fn level_name(&self, level_ns: u64) -> String {
         let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
@@ -67,8 +67,8 @@ fn level(curve: &Curve, level: &CurveLevel) -> Row {
     Row::new(vec![name], figures, "iops", trust, &curve.warnings)
 }
 
-/// The load at a level, and how far it may be used. Where the level was not reached, the highest
-/// load bounds it from below; where even one client waits longer, there is none.
+/// The load at a level, and how far it can be used. If the level was not reached, the highest load
+/// is a lower bound. If even one client exceeds it, there is none.
 pub(super) fn load_of(outcome: &LevelOutcome) -> (Option<Estimate>, Trust) {
     match *outcome {
         LevelOutcome::Reached { load, .. } => (Some(load), Trust::Reliable),
@@ -102,7 +102,7 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
         LATENCY.of_ns(point.response),
         service_time(curve, point),
     ];
-    // The textbook's terms, of a simulated queue alone.
+    // Terms of queueing theory, for a simulated queue only.
     figures.extend(point.server.iter().flat_map(|server| {
         let wait = QUEUE_WAIT.of_ns(server.wait);
         [wait, SERVER_TIME.of_ns(server.service)]
@@ -130,7 +130,7 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
     Row::new(vec![source], figures, headline, trust, &[])
 }
 
-/// From issue to completion: of a simulated queue with the wait in it, and so no column of its own.
+/// From issue to completion. A simulated queue includes the wait, so it gets no column there.
 fn service_time(curve: &Curve, point: &CurvePoint) -> Figure {
     let figure = SERVICE_TIME.of_ns(point.service);
     match point.server.is_some() && curve.channel == Channel::Response {

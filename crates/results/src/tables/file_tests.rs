@@ -1,4 +1,4 @@
-//! Programs that use files.
+//! Tables of the file tests.
 
 use units::{Bytes, format_counted, format_duration_ns};
 use workload::DirectoryUse;
@@ -19,7 +19,7 @@ use crate::table::{Role, Row, Table, Trust, filled};
 
 /// Factors of every row.
 const FACTORS: [&str; 5] = ["test", "state", "place", "spacing", "scale"];
-/// What a line has of a test.
+/// Columns of a test.
 const COLUMNS: &str = "elapsed over-memory files-per-second call-mean call-p99 throughput cpu-user \
                        cpu-system passes device-reads device-writes calls-per-second items";
 const LEGEND: &str = "elapsed: from the first call of a pass to its last. files: directories and \
@@ -30,8 +30,8 @@ const RANKS: &str = "first in, last in: passes that this rank finished first, la
                      share of their time.";
 
 impl FileTests {
-    /// Each test in each state on each file system, its calls, how it grows with the number of
-    /// files, what was done at the stonewall, and by which host. `target` is what was measured.
+    /// All tests by state and file system, their calls, how they scale with the number of files,
+    /// figures at the stonewall, and by host. `target` is the kind of target measured.
     #[must_use]
     pub fn tables(&self, target: TargetKind) -> Vec<Table> {
         let named = |name, more: &[&str], rows: Vec<Row>| {
@@ -71,7 +71,7 @@ impl FileTests {
         ])
     }
 
-    /// What must be known of each test.
+    /// Warnings of each test.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.tests.iter().map(|it| (it.name(), &it.warnings)))
@@ -88,7 +88,7 @@ impl FileTests {
         }
     }
 
-    /// What was done how often, what each test does, in which states, and what its figures mean.
+    /// Counts, descriptions of tests and states, and the meaning of the figures.
     fn notes(&self, target: TargetKind) -> Vec<String> {
         let mut titles: Vec<String> = Vec::new();
         for test in &self.tests {
@@ -133,7 +133,7 @@ impl FileTests {
         )
     }
 
-    /// What states mean that were measured.
+    /// The meaning of the measured states.
     fn states(&self, is_model: bool) -> String {
         let has = |state| self.tests.iter().any(|it| it.state == state);
         let cold = match self.cache_drop.as_str() {
@@ -150,7 +150,7 @@ impl FileTests {
         told.map(|(_, text)| format!(" {text}.")).collect()
     }
 
-    /// What TEST11 reads.
+    /// What TEST11 reads, in words.
     fn of_device(&self, is_model: bool) -> Option<String> {
         let mut states = self
             .tests
@@ -172,7 +172,7 @@ impl FileTests {
         ))
     }
 
-    /// A test on one file grows by the blocks of that file, the others by their files.
+    /// A test on one file scales with the blocks of that file, others with the number of files.
     fn of_growth(&self, grown: &FileComparison) -> Row {
         let mut same = self.tests.iter().filter(|it| it.name() == grown.name());
         let each = match same.any(|it| it.items == 1) {
@@ -184,7 +184,7 @@ impl FileTests {
         row.with_word("each", each)
     }
 
-    /// The figure that a test is about: of the paper its time, of others a rate.
+    /// The figure that represents a test: for tests of the paper its time, for others a rate.
     fn headline(&self) -> &'static str {
         let mut tests = self.tests.iter();
         match () {
@@ -199,7 +199,7 @@ fn counted(count: u32, noun: &str) -> String {
     format_counted(u64::from(count), noun)
 }
 
-/// How many files of what size lie where, and who reads them.
+/// The layout of the files, and who reads them.
 fn layout(tree: &MetadataTree) -> String {
     let place = match (tree.directories, tree.depth) {
         (DirectoryUse::Shared, _) => "in one directory of all clients".to_owned(),
@@ -220,7 +220,7 @@ fn layout(tree: &MetadataTree) -> String {
     format!(", {}{size} {place}{reader}", counted(tree.files, "file"))
 }
 
-/// How much goes where in how large parts, and who reads it.
+/// The layout of the transfers, and who reads them.
 fn transfers(transfers: &FileTransfers) -> String {
     let place = match transfers.directories {
         DirectoryUse::Own => "a file of its own",
@@ -247,14 +247,14 @@ fn levels(test: &FileTest) -> Vec<String> {
     ]
 }
 
-/// The kind of call that takes most of a test's time.
+/// The call that takes most of a test's time.
 fn main_call(test: &FileTest) -> Option<&FileCallTimes> {
     let time = |it: &&FileCallTimes| it.mean_ns * it.count as f64;
     let calls = test.calls.iter();
     calls.max_by(|one, other| time(one).total_cmp(&time(other)))
 }
 
-/// Times of one kind of call.
+/// Times of one system call.
 fn of_call(test: &FileTest, call: &FileCallTimes) -> Row {
     let mut figures = vec![
         CALL_COUNT.count(call.count),
@@ -267,7 +267,7 @@ fn of_call(test: &FileTest, call: &FileCallTimes) -> Row {
     Row::new(levels, figures, "", Trust::Reliable, &[])
 }
 
-/// What was done when the time was up: without the wear-out, in which some wait for others.
+/// Figures at the stonewall, without the wear-out in which some clients wait for others.
 fn of_stonewall(test: &FileTest) -> Option<Row> {
     let wall = test.stonewall.as_ref()?;
     let rates = [
@@ -284,7 +284,7 @@ fn of_stonewall(test: &FileTest) -> Option<Row> {
     Some(Row::new(levels(test), figures, "", test.trust(), &[]))
 }
 
-/// What each rank did.
+/// Results of a rank.
 fn of_host(host: &RankShare) -> Row {
     let figures = [
         Some(CALLS.count(host.amount)),
@@ -297,7 +297,7 @@ fn of_host(host: &RankShare) -> Row {
     host.row(figures.into_iter().flatten(), "")
 }
 
-/// The document's programs are told by their time, others by what they did in a second.
+/// Tests of the paper are quoted by their time, others by a rate.
 fn saying(test: &FileTest) -> Option<Saying> {
     let is_numbered = test.test.starts_with(|it: char| it.is_ascii_digit());
     let (verb, unit, value) = match test.bytes_per_second {
@@ -358,7 +358,7 @@ fn row(found: &FileTests, test: &FileTest) -> Row {
     .saying(saying(test))
 }
 
-/// A pass; with a stonewall, what was done by then.
+/// A pass; with a stonewall, the work done by then.
 fn replicate(pass: &FilePass) -> Replicate {
     let seconds = |ns: u64| ns as f64 / 1e9;
     let number = |count: u64| count as f64;

@@ -12,32 +12,32 @@ const SHOWN: &str = "throughput files-per-second elapsed stonewall-bytes-per-sec
 const OF_SCORES: &str = "Geometric means: of bandwidths in GiB/s, of metadata rates in thousands \
                          of operations per second, and of both.";
 
-/// A phase that was carried out once.
+/// A phase that was run once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Io500PhaseFound {
     pub name: String,
     /// Seconds from the first call to the last.
     pub seconds: f64,
-    /// Bytes, or files, per second.
+    /// Bytes or files per second.
     pub rate: f64,
-    /// The same up to the stonewall, where the phase has one.
+    /// The rate at the stonewall, if the phase has one.
     pub at_stonewall: Option<f64>,
-    /// Whether rates are bytes.
+    /// Whether rates are in bytes.
     pub is_bandwidth: bool,
 }
 
-/// What `seekstone io500` found.
+/// Result of `seekstone io500`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Io500Found {
     pub phases: Vec<Io500PhaseFound>,
-    /// Bandwidth, metadata and total: empty where phases are missing.
+    /// Scores for bandwidth, metadata and total; empty if phases are missing.
     pub scores: Vec<(String, f64)>,
-    /// Why it is no submission, a sentence each.
+    /// Why it is not a valid submission, a sentence each.
     pub reasons: Vec<String>,
 }
 
 impl Io500Found {
-    /// The phases, and the scores.
+    /// The tables of phases and scores.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let phases = self.phases.iter().map(row);

@@ -1,4 +1,4 @@
-//! Trials.
+//! The table of trials.
 
 use crate::environment::DeviceTime;
 use crate::measurement::{Measurement, Work};
@@ -7,10 +7,10 @@ use crate::table::{Figure, Role, Row, Table, Trust};
 
 /// Name of the table of trials.
 pub(super) const NAME: &str = "measurements";
-/// Operations of at least this many bytes are judged by their bytes per second.
+/// Operations of at least this many bytes are judged by throughput.
 const STREAMING_BYTES: f64 = 65_536.0;
 
-/// The trials, by their names.
+/// Trials by name.
 pub(super) fn table(measurements: &[Measurement]) -> Table {
     let rows = measurements.iter().map(|it| row(vec![it.name.clone()], it));
     Table::new(NAME, &["measurement"], rows.collect())
@@ -46,7 +46,8 @@ pub(super) fn row(levels: Vec<String>, it: &Measurement) -> Row {
     Row::new(levels, figures, headline(it), trust, &it.warnings)
 }
 
-/// What a request took the device, reads and writes apart.
+/// How far its figures can be used, by its verdict and warnings. Unstable if the interval of its
+/// headline is unknown or includes zero.
 pub(super) fn of_device(time: &DeviceTime) -> impl Iterator<Item = Figure> + use<> {
     let means = [
         (DEVICE_TIME_READ, time.read_mean_ns),
@@ -58,8 +59,8 @@ pub(super) fn of_device(time: &DeviceTime) -> impl Iterator<Item = Figure> + use
 }
 
 impl Measurement {
-    /// How far its figures may be used: as far as its end and its warnings allow, and not where the
-    /// interval of its headline is unknown or includes zero.
+    /// How far its figures can be used, by its verdict and warnings; not if the interval of its
+    /// headline is unknown or includes zero.
     #[must_use]
     pub fn trust(&self) -> Trust {
         let trust = Trust::of(&self.verdict, &self.warnings);
@@ -69,7 +70,7 @@ impl Measurement {
         }
     }
 
-    /// Whether the interval of its headline tells something.
+    /// Whether the interval of its headline is informative.
     #[must_use]
     pub fn has_interval(&self) -> bool {
         let headline = match (headline(self), self.bandwidth) {
@@ -81,8 +82,8 @@ impl Measurement {
     }
 }
 
-/// What a trial is judged by: one at a time or few, by the time; streams, by bytes per second;
-/// whole files, by how many a second.
+/// The headline figure of a trial: the time at low depth, bytes per second for streams, files per
+/// second for whole files.
 fn headline(it: &Measurement) -> &'static str {
     let bytes = it.bytes_all as f64 / it.completions_all.max(1) as f64;
     match it.work {

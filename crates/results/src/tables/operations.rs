@@ -1,4 +1,4 @@
-//! Reads and writes of a mix apart.
+//! Reads and writes of a mix, separately.
 
 use crate::measurement::{KindTimes, Measurement};
 use crate::metric::*;
@@ -7,9 +7,8 @@ use crate::table::{Row, Table};
 /// Name of the table.
 pub(crate) const NAME: &str = "operations";
 
-/// The kinds of operations of each trial that mixes several, as far as their times are known: of a
-/// single trial under their own names, of one for a goal with its rate behind, else with the
-/// trial's name in front.
+/// Operation kinds of each mixed trial, if their times are known. With one trial they have their
+/// own names, for a goal with its rate appended, else with the trial's name as a prefix.
 pub(super) fn table(measurements: &[Measurement]) -> Table {
     let mut own = measurements.iter().filter(|it| !it.is_for_goal);
     let own = own.next().filter(|_| own.next().is_none());

@@ -1,4 +1,4 @@
-//! The workloads of the RAID Performance Test.
+//! Tables of the RAID Performance Test.
 
 use stats::Estimate;
 use units::{format_count, format_counted, format_duration_ns};
@@ -19,9 +19,8 @@ use crate::show::Show;
 use crate::table::{Figure, Role, Row, Table, Trust};
 use crate::warning_code::WarningCode;
 
-/// Bytes in the MiB of `RABmark[s]`.
 const MIB: f64 = 1_048_576.0;
-/// Averages that lists show.
+/// Number of averages in lists.
 const LISTED: usize = 2;
 
 const MARKS: &str = "RABmark r: operations/s per ms of service time, summed over no load and \
@@ -30,10 +29,10 @@ const MARKS: &str = "RABmark r: operations/s per ms of service time, summed over
                      one load.";
 const LEVELS: &str = "IOPS by service time, from when a request is sent, as the document of 1995 \
                       defines it. IOPS by latency, from when it was due.";
-/// What intervals cover, where batch clients were begun at several sets of places.
+/// What intervals cover if batch clients started at several sets of places.
 const COVERED: &str = "Batch clients began at new random places for each of the sets, and the \
                        interval covers that choice. The variation between runs takes --repeat.";
-/// The same where there are none.
+/// What they cover with a single set.
 const COVERED_OF_ONE_SET: &str = "Intervals cover the variation within a run. That between runs \
                                   takes --repeat.";
 const OVER_RUNS: &str = "These intervals cover the variation from run to run.";
@@ -41,8 +40,8 @@ const ONE_RUN: &str = "Of one run in one of the modes the interval does not incl
                        from run to run.";
 
 impl Rab {
-    /// What several runs say together, averages over groups, workloads, the levels of each, what a
-    /// mode changed, and the modes.
+    /// Results over several runs, averages over groups, workloads, their levels, comparisons
+    /// between modes, and the modes.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = vec![
@@ -58,7 +57,7 @@ impl Rab {
         tables
     }
 
-    /// What must be known of each workload, but for its curve and its load.
+    /// Warnings of each workload, except those of its curve and its load.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.workloads.iter().map(|it| (&it.name, &it.warnings)))
@@ -75,7 +74,7 @@ impl Rab {
         curves.collect()
     }
 
-    /// The loads of the workloads that have but one.
+    /// The trials of the batch workloads.
     #[must_use]
     pub fn measurements(&self) -> Vec<Measurement> {
         let loads = self.workloads.iter().filter_map(|it| {
@@ -86,7 +85,7 @@ impl Rab {
         loads.collect()
     }
 
-    /// What is called `name`, with the run and mode where it was measured more than once.
+    /// The name, with run and mode appended if the workload was measured more than once.
     fn distinguished(&self, workload: &RabWorkload, name: &str, between: &str) -> String {
         let mut others = self.workloads.iter();
         match others.any(|it| it.name == workload.name && (it.run, it.mode) != stamp(workload)) {
@@ -98,7 +97,7 @@ impl Rab {
         }
     }
 
-    /// `RABmark[r]` of each group to be told first: over runs where there were several.
+    /// `RABmark[r]` of each group, over runs if there were several: the headline table.
     fn of_all_runs(&self) -> Table {
         let first = self.over_runs.iter().position(|it| it.title.is_none());
         let first = first.unwrap_or(usize::MAX);
@@ -143,7 +142,7 @@ impl Rab {
             .noted(notes)
     }
 
-    /// What was asked for.
+    /// The requested settings.
     fn settings(&self) -> String {
         let load = match self.iops_per_client {
             Some(rate) => format!("{}/s for each client that waits", format_count(rate)),
@@ -170,7 +169,7 @@ impl Rab {
             .noted([LEVELS.to_owned()])
     }
 
-    /// What another mode changed; a ratio whose interval holds 1 shows no difference.
+    /// Comparisons between modes. A ratio whose interval includes 1 shows no difference.
     fn of_comparisons(&self) -> Table {
         let rows = self.comparisons.iter().map(|it| comparison(self, it));
         let is_of_one_run = self.comparisons.iter().any(|it| !it.spans_runs);
@@ -211,7 +210,7 @@ impl Rab {
             .of_steps()
     }
 
-    /// As far as the worst of some workloads can be used.
+    /// The trust of the least reliable of some workloads.
     fn worst(&self, is_of: impl Fn(&RabWorkload) -> bool) -> Trust {
         let of_row = self.workloads.iter().filter(|it| is_of(it));
         of_row.map(trust_of).max().unwrap_or(Trust::Reliable)
@@ -227,8 +226,8 @@ fn levels_of(workload: &RabWorkload) -> Vec<String> {
     vec![workload.name.clone(), mode, workload.run.to_string()]
 }
 
-/// What can be said: of the averages of groups, over runs where there were several; where none of
-/// them can be relied on, of the workloads.
+/// Adds statements: about the averages of groups, over runs if there were several; if none is
+/// reliable, about the workloads.
 fn say(tables: &mut [Table]) {
     let groups = [RabGroup::Transaction, RabGroup::Batch].map(RabGroup::name);
     let is_of = |table: &Table, name: &str| table.name == name;
@@ -267,7 +266,7 @@ fn rows_of<'a>(tables: &'a mut [Table], name: &str) -> impl Iterator<Item = &'a 
     table.into_iter().flat_map(|it| &mut it.rows)
 }
 
-/// The RABmark of a row, where it is known.
+/// The RABmark of a row, if known.
 fn mark_of(row: &Row) -> Option<String> {
     let is_known = |it: &&Figure| it.value.relative_half_width() <= KNOWN;
     let mark = row.figure("rabmark-r").filter(is_known)?.value;
@@ -299,7 +298,7 @@ fn workload(it: &RabWorkload) -> Row {
         .with_word("state", state(it))
 }
 
-/// What keeps it from being a result like others.
+/// Why it is not a normal result.
 fn state(it: &RabWorkload) -> &'static str {
     let is_all_failed = |load: &Measurement| load.is_all_failed();
     match it {
@@ -329,7 +328,7 @@ fn trust_of(it: &RabWorkload) -> Trust {
         .fold(trust, Trust::max)
 }
 
-/// One client alone.
+/// A single client.
 fn no_load(workload: &RabWorkload, alone: &CurvePoint) -> Row {
     let mut levels = levels_of(workload);
     levels.push("no load".to_owned());
@@ -356,7 +355,7 @@ fn level(workload: &RabWorkload, level: &RabLevel) -> Row {
         .with_word("outcome", outcome(&level.by_service))
 }
 
-/// What came of a level that was not reached between two loads.
+/// The outcome for a level that could not be interpolated.
 fn outcome(outcome: &LevelOutcome) -> String {
     match *outcome {
         LevelOutcome::Reached { .. } => String::new(),
@@ -371,7 +370,7 @@ fn outcome(outcome: &LevelOutcome) -> String {
     }
 }
 
-/// Several runs can be used as far as the worst of them.
+/// Results over several runs are as reliable as the worst run.
 fn over_runs(found: &Rab, it: &RabOverRuns) -> Row {
     let trust = found.worst(|workload| {
         let is_of_row = it.title.is_none() || workload.name == it.name;
@@ -383,7 +382,7 @@ fn over_runs(found: &Rab, it: &RabOverRuns) -> Row {
     Row::new(levels, figures.chain([runs]), "rabmark-r", trust, &[])
 }
 
-/// An average can be used as far as the worst of its workloads.
+/// An average is as reliable as its worst workload.
 fn average(found: &Rab, it: &RabAverage) -> Row {
     let trust = found.worst(|workload| {
         (workload.group, workload.run, workload.mode) == (it.group, it.run, it.mode)
@@ -421,8 +420,8 @@ fn comparison(found: &Rab, it: &ModeComparison) -> Row {
         .with_word("covers", covers)
 }
 
-/// `RABmark[r]` as the manual counts it, and `RABmark[s]` in bytes per second. Where a level was
-/// not reached the sum is a lower bound.
+/// `RABmark[r]` in the manual's units, and `RABmark[s]` in bytes per second. If a level was not
+/// reached, the sum is a lower bound.
 fn marks(r: Option<Rabmark>, s: Option<Rabmark>) -> impl Iterator<Item = Figure> {
     let bounded = |mark: Rabmark| match mark.is_whole {
         true => mark.value,

@@ -1,4 +1,4 @@
-//! Random access.
+//! Tables of random access.
 
 use units::{Bytes, format_counted, format_interval_rate};
 
@@ -15,7 +15,7 @@ const TABLE: &str = "random";
 const FACTORS: [&str; 4] = ["operation", "span", "block", "depth"];
 
 impl RandomAccess {
-    /// The cells, and how the file was written that they are in.
+    /// The cells, and the rate at which their file was written.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let rows = self.cells.iter().map(|cell| {
@@ -47,7 +47,7 @@ impl RandomAccess {
         filled([cells, filling])
     }
 
-    /// What must be known of each cell.
+    /// Warnings of each cell.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.cells.iter().map(|it| (it.title(), &it.warnings)))
@@ -62,8 +62,8 @@ impl RandomAccess {
             .any(|end| std::ptr::eq(*end, cell))
     }
 
-    /// What can be said of the cell within the largest span whose time is known; without one, of
-    /// the largest.
+    /// A statement about the cell of the largest span whose time is known, or else of the largest
+    /// span.
     fn saying(&self, cell: &RandomCell) -> Option<Saying> {
         let is_known = |it: &&&RandomCell| {
             let mean = it.service.mean;
@@ -125,7 +125,7 @@ impl RandomAccess {
         notes
     }
 
-    /// Of what a read consists, as section 7 of the DISKRAND document reckons: half a turn, the
+    /// The components of a read, by section 7 of the DISKRAND document: half a rotation, the
     /// transfer at the rate of larger blocks, and head movement.
     fn parts_of_a_read(&self) -> Option<String> {
         let turn_ns = self.turn_ns?;
@@ -156,7 +156,7 @@ impl RandomAccess {
         })
     }
 
-    /// Rounds of the cells, of which imprecise ones get more than were asked for.
+    /// Rounds of the cells. Imprecise cells get more than requested.
     fn rounds_done(&self) -> String {
         let done = self.cells.iter().map(|it| it.rounds.len());
         match done.max() {
@@ -169,14 +169,14 @@ impl RandomAccess {
 }
 
 impl RandomCell {
-    /// What it is called in sentences.
+    /// Its name in sentences.
     fn title(&self) -> String {
         let (block, span) = (Bytes(self.block_bytes), Bytes(self.span_bytes));
         let (kind, depth) = (self.kind.name(), self.depth);
         format!("{kind} {block} within {span}, depth {depth}")
     }
 
-    /// What of it is not as it should be, but for its trust.
+    /// What is wrong with it, apart from its trust.
     fn state(&self) -> &'static str {
         match self {
             _ if self.is_all_failed() => "all failed",

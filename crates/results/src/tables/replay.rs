@@ -1,4 +1,4 @@
-//! A trace that was replayed.
+//! Tables of trace replays.
 
 use units::{Bytes, format_counted, format_duration_ns};
 
@@ -7,13 +7,13 @@ use crate::replay::{Replay, ReplayDeal, ReplayHost, ReplayLag, ReplayPace};
 use crate::show::Show;
 use crate::table::{Figure, Role, Row, Table, Trust, filled};
 
-/// What a screen shows.
+/// Columns on screen.
 const SHOWN: &str =
     "elapsed stretch behind behind-p50 behind-p99 behind-longest late moved left-out";
 
 impl Replay {
-    /// How the replay went, and what each of several hosts did of it. Every request counts, and
-    /// there was one replay: nothing is known of how far another would differ.
+    /// Results of the replay, and of each host. There was only one replay, so the variation between
+    /// replays is unknown.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let hosts = self.hosts.iter().map(of_host);
@@ -54,7 +54,7 @@ impl Replay {
             .noted(std::iter::once(self.trace()).chain(self.behind.map(|_| legend())))
     }
 
-    /// What was replayed.
+    /// Description of the trace.
     fn trace(&self) -> String {
         let files = match self.files {
             1 => String::new(),

@@ -1,4 +1,4 @@
-//! Steady state of SSDs: what came out of each test, its loads, and its rounds.
+//! Tables of SSD tests: results, loads and rounds of each test.
 
 use stats::{DriftVerdict, Estimate};
 use units::{Bytes, format_duration_ns};
@@ -16,18 +16,18 @@ use crate::table::{Figure, Role, Row, Table, Trust, filled};
 
 /// Name of the table of segments.
 pub const SSD_SEGMENTS: &str = "ssd-segments";
-/// Rounds that a screen has room for: of one test, and of each of several.
+/// Maximum number of rounds on screen, of one test and of each of several.
 const ROUNDS_MAX: usize = 12;
 const ROUNDS_MAX_OF_MANY: usize = 4;
-/// Shares of the mean that the standard allows: half of the range either way.
+/// The band around the mean that the standard allows: half of the range either way.
 const BAND: f64 = 0.10;
-/// What the columns mean.
+/// Meaning of the columns.
 const LEGEND: &str = "capacities: bytes written over the size, precondition included. pts: range \
                       and slope of five rounds, 20 % and 10 % allowed by SSS PTS. trend: change \
                       over the last half of the rounds, 90 % interval.";
 
 impl SsdTests {
-    /// The tests, with what can be said of each, their loads, their rounds, and the window of the
+    /// The tests with a statement about each, their loads, their rounds, and the window of the
     /// standard.
     #[must_use]
     pub fn tables(&self, says: impl IntoIterator<Item = Option<Saying>>) -> Vec<Table> {
@@ -65,7 +65,7 @@ impl SsdTests {
         ])
     }
 
-    /// What must be known of each test.
+    /// Warnings of each test.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.phases.iter().map(|it| (&it.name, &it.warnings)))
@@ -191,7 +191,7 @@ impl SsdTests {
     }
 }
 
-/// Only what is steady can be quoted.
+/// Only steady results can be quoted.
 fn trust(phase: &SsdPhase) -> Trust {
     let settled = match phase.verdict() {
         DriftVerdict::Steady => Trust::Reliable,
@@ -200,7 +200,7 @@ fn trust(phase: &SsdPhase) -> Trust {
     settled.max(Trust::unless_invalid(&phase.warnings))
 }
 
-/// The figure that is followed.
+/// The metric of the tracked figure.
 const fn metric(tracked: Tracked) -> KnownMetric {
     match tracked {
         Tracked::Iops => IOPS,
@@ -209,7 +209,7 @@ const fn metric(tracked: Tracked) -> KnownMetric {
     }
 }
 
-/// The same in the units of tables, under a name of its own.
+/// The tracked figure in the units of tables, under another name.
 fn tracked(tracked: Tracked, name: &str, value: Estimate) -> Figure {
     match tracked {
         Tracked::Latency => LATENCY.named(name, value.scale(1e-9)),
@@ -284,7 +284,7 @@ fn of_test(phase: &SsdPhase, size: u64) -> Option<Row> {
     )
 }
 
-/// The change over the window with its two-sided interval, from the one-sided bound's error.
+/// The change over the window with its two-sided interval, from the error of the one-sided bound.
 fn interval(trend: &crate::ssd::RoundTrend) -> Estimate {
     let half = trend.bound - trend.total.abs();
     Estimate {
@@ -329,7 +329,7 @@ fn of_cell(phase: &SsdPhase, cell: &SsdCell) -> Row {
     .with_replicates(rounds.collect())
 }
 
-/// The block of a load as a level.
+/// The block size of a load as a level.
 fn block_of(load: &SsdLoad) -> String {
     match load.pattern {
         SsdPattern::Composite => "mixed".to_owned(),
@@ -337,14 +337,14 @@ fn block_of(load: &SsdLoad) -> String {
     }
 }
 
-/// Whether its loads differ in what is outstanding.
+/// Whether its loads differ in queue depth.
 fn is_demand(phase: &SsdPhase) -> bool {
     let mut depths = phase.cells.iter().map(|it| it.load.depth);
     let first = depths.next();
     depths.any(|it| Some(it) != first)
 }
 
-/// The mean over the bursts. Of one alone all percentiles are known, of many their means.
+/// Means over the bursts. With one burst all percentiles are known.
 fn of_segment(phase: &SsdPhase, segment: &SsdSegment) -> Option<Row> {
     let iops = segment.iops()?;
     let (first, last) = (segment.bursts.first()?, segment.bursts.last()?);
@@ -447,7 +447,7 @@ fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {
     row.with_word("pts", pts).with_word("state", state)
 }
 
-/// What the law says, and the mean of the last rounds at those that are in it.
+/// The prediction of the law, and the mean of the last rounds for those in that window.
 fn of_all_rounds(phase: &SsdPhase, round: &SsdRound) -> impl Iterator<Item = Figure> {
     let law = phase.law.as_ref().map(|it| it.steady_per_second);
     let law = law.map(|it| IOPS_BY_LAW.bare(it));
@@ -457,7 +457,7 @@ fn of_all_rounds(phase: &SsdPhase, round: &SsdRound) -> impl Iterator<Item = Fig
     law.into_iter().chain(mean)
 }
 
-/// The five rounds of the standard with what it allows them, and the least-squares line.
+/// The five rounds of the standard with the allowed band, and the least-squares line.
 fn of_window<'a>(phase: &'a SsdPhase, window: &'a PtsWindow) -> impl Iterator<Item = Row> + 'a {
     let stride = phase.stride.max(1);
     let all = window.first_round..=window.last_round;

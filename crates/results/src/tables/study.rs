@@ -1,4 +1,4 @@
-//! Studies: combinations of levels, how levels compare, and how single values spread.
+//! Tables of studies: combinations of levels, comparisons, and distributions of samples.
 
 mod comparison;
 mod conclusions;
@@ -22,27 +22,27 @@ use crate::warning_code::WarningCode;
 
 /// The command whose levels are targets, each compared with the first.
 const COMPARE: &str = "compare";
-/// So many figures are named that have no one mean, or replicates far from the others.
+/// Maximum number of figures named in a warning about several means or outliers.
 const NAMED_MAX: usize = 4;
-/// What makes a repeat wrong, however many there are. What one had too little time for is judged
-/// over all of them.
+/// Warnings that make a single repeat wrong. Those about too short a time are judged over all
+/// repeats.
 const OF_EACH_REPEAT: [WarningCode; 4] = [
     WarningCode::BackgroundIo,
     WarningCode::KeptBack,
     WarningCode::LateGenerator,
     WarningCode::NotFinished,
 ];
-/// What intervals of the results are.
+/// Meaning of the intervals of results.
 const LEGEND: &str = "Means over the repeats with 95 % intervals of Student's t, wider where \
                       repeats seem correlated, each on its own. Conclusions allow for the \
                       number of comparisons.";
 
-/// The same of one replicate.
+/// Meaning of the intervals of a single repeat.
 const LEGEND_OF_ONE: &str = "95 % intervals: variation within the one repeat. The next may \
                              differ by more. Repeat it.";
 
 impl Study {
-    /// Give a run what was found: of targets side by side tables, of all else a note, too.
+    /// Puts the results into a run: tables for a comparison of targets, otherwise a note, too.
     pub fn give_to(mut self, run: &mut Run) {
         let is_of_targets = run.settings.command == COMPARE;
         let rounds = self.replicates.iter().map(|it| it.round).max();
@@ -73,7 +73,7 @@ impl Study {
         }
     }
 
-    /// Each combination of levels. Readings keep the names that their kind gives them.
+    /// Results of each combination of levels. Readings keep the names that their kind gives them.
     fn results(&self, is_of_targets: bool) -> Table {
         let rows = self.cells.iter().map(|cell| self.row(cell, is_of_targets));
         let factors = self.factors.iter().map(|it| it.name.clone());
@@ -82,7 +82,7 @@ impl Study {
             factors: factors.collect(),
             ..Table::new("", &[], rows.collect())
         };
-        // The first figure of a row has a warning instead.
+        // The first figure of a row gets a warning instead.
         let moving = self.without_one_mean(|place| is_of_targets || place > 0);
         let moving = moving.map(|it| it.cause).take(NAMED_MAX);
         let doubts: Vec<String> = moving.chain(self.outliers()).collect();
@@ -94,7 +94,7 @@ impl Study {
                 says: self.ranking().or_else(|| together(&says)),
                 ..table.saying(says)
             }
-            // What was measured on each of them.
+            // What was measured on each target.
             .titled(&self.title)
             .noted(notes.chain([self.procedure().join(". ") + "."]))
             .noted(self.resumed())
@@ -125,8 +125,8 @@ impl Study {
         }
     }
 
-    /// A combination. Figures that are hardly known are marked. A row cannot be relied on
-    /// if its first one is, has no one mean, or was mostly measured wrongly.
+    /// The row of a combination. Imprecise figures are marked. The row is unstable if its first
+    /// figure is imprecise or has several means, or if most repeats were measured wrongly.
     fn row(&self, cell: &StudyCell, is_of_targets: bool) -> Row {
         let is_wide = |it: &StudyFigure| !is_of_targets && is_wide(it);
         let figures = cell.figures.iter().enumerate();
@@ -135,7 +135,7 @@ impl Study {
             ..Figure::new(&it.reading, it.unit, it.better, it.value)
         });
         let headline = cell.figures.first();
-        // Without a single figure every repeat failed, or was void.
+        // Without any figure, every repeat failed or was invalid.
         let is_known = cell.figures.iter().any(|it| it.value.value.is_finite());
         let mut warnings: Vec<WarningCode> = Vec::new();
         if let Some(first) = headline.filter(|_| !is_of_targets) {
@@ -165,7 +165,7 @@ impl Study {
         row.with_replicates(self.of_cell(cell).map(replicate).collect())
     }
 
-    /// Whether more than half of the repeats that count were measured wrongly.
+    /// Whether more than half of the valid repeats were measured wrongly.
     fn is_mostly_wrong(&self, cell: &StudyCell) -> bool {
         let counted = self.of_cell(cell).filter(|it| !it.readings.is_empty());
         let counted: Vec<&StudyReplicate> = counted.collect();
@@ -177,7 +177,7 @@ impl Study {
         2 * wrong > counted.len()
     }
 
-    /// Combinations whose first figure is hardly known.
+    /// Combinations whose first figure is imprecise.
     fn too_wide(&self, is_of_targets: bool) -> Option<Warning> {
         let first = self.cells.iter().filter_map(|it| it.figures.first());
         let wide = first.filter(|it| !is_of_targets && is_wide(it)).count();
@@ -203,7 +203,7 @@ impl Study {
         let settings = settings.collect::<Vec<String>>().join(", ");
         let separator = if settings.is_empty() { "" } else { ": " };
         let replicates = format_counted(self.replicates.len() as u64, "repeat");
-        // A last round may have been cut off.
+        // The last round may be incomplete.
         let counts = || self.cells.iter().map(|it| it.replicates);
         let of_each = match (counts().min(), counts().max()) {
             _ if self.factors.is_empty() => String::new(),
@@ -226,8 +226,8 @@ impl Study {
         (!later.is_empty()).then(|| format!("Resumed at {}.", later.join(", ")))
     }
 
-    /// Every figure with its place in its row, and what it is called in a sentence:
-    /// `hits (block 8KiB, mount default)`.
+    /// Every figure with its index in its row, and its name in a sentence: `hits (block 8KiB, mount
+    /// default)`.
     fn named_figures(&self) -> impl Iterator<Item = (usize, String, &StudyFigure)> {
         self.cells.iter().flat_map(|cell| {
             let of = self.combination(cell);
@@ -246,8 +246,7 @@ impl Study {
         }
     }
 
-    /// Figures at these places of their rows whose repeats are of two kinds, or move from round to
-    /// round.
+    /// Figures at these indices whose repeats are bimodal or drift between rounds.
     fn without_one_mean(&self, is_at: impl Fn(usize) -> bool) -> impl Iterator<Item = Warning> {
         let figures = self
             .named_figures()
@@ -275,7 +274,7 @@ impl Study {
         })
     }
 
-    /// Replicates that lie far from the others, by name.
+    /// Outliers by name.
     fn outliers(&self) -> Option<String> {
         let found = self.named_figures().filter(|it| !it.2.outliers.is_empty());
         let found = found.map(|(_, of, figure)| {
@@ -297,7 +296,7 @@ impl Study {
     }
 }
 
-/// What is said of several targets at once, a sentence each.
+/// Combined statement about several targets, a sentence each.
 fn together(each: &[Option<Saying>]) -> Option<Saying> {
     let each = || each.iter().flatten();
     let texts: Vec<&str> = each().map(|it| it.text.as_str()).collect();
@@ -309,7 +308,7 @@ fn together(each: &[Option<Saying>]) -> Option<Saying> {
     })
 }
 
-/// Whether an interval is so wide that its value must not be quoted: of shares in absolute terms.
+/// Whether the interval is too wide to quote the value; judged in absolute terms for shares.
 fn is_wide(it: &StudyFigure) -> bool {
     let half_width = match it.unit {
         Unit::Share => (it.value.high - it.value.low) / 2.0,
@@ -318,7 +317,7 @@ fn is_wide(it: &StudyFigure) -> bool {
     it.better != Better::Neither && it.value.is_bounded() && half_width > KNOWN
 }
 
-/// What a warning voids has no readings.
+/// Repeats that a warning makes invalid have no readings.
 fn replicate(it: &StudyReplicate) -> Replicate {
     let turn = ReplicateTurn {
         place: it.number,

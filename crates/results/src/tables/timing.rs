@@ -1,4 +1,4 @@
-//! Commands that were timed.
+//! Tables of timed commands.
 
 use stats::{Estimate, PAIRS_MIN};
 use units::{format_counted, format_duration_ns};
@@ -14,13 +14,13 @@ use crate::table::{Role, Row, Table, Trust, filled};
 use crate::timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
 use crate::warning_code::WarningCode;
 
-/// What says that the runs of a command have no one mean time.
+/// Warnings that a command has no single mean time.
 const NO_ONE_MEAN: [WarningCode; 3] = [
     WarningCode::TwoModes,
     WarningCode::Drift,
     WarningCode::FailedRuns,
 ];
-/// Rounds far from the others that are named of each command.
+/// Maximum number of outliers named for each command.
 const OUTLIERS_NAMED: usize = 10;
 const LEGEND: &str = "elapsed: mean, interval by Student's t over runs. CPU: mean time of the \
                       command and all that it waited for.";
@@ -33,19 +33,19 @@ const LEGEND_OF_HOSTS: &str = "elapsed: mean on that rank. first in, last in: ru
                                to the last end. Its CPU times are sums over ranks.";
 
 impl Timing {
-    /// The commands, what they took beside the first, and what each of several ranks took.
+    /// The commands, their times relative to the first, and the times of each rank.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         filled([self.of_commands(), self.of_comparisons(), self.of_hosts()])
     }
 
-    /// What must be known of each command.
+    /// Warnings of each command.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.commands.iter().map(|it| (&it.name, &it.warnings)))
     }
 
-    /// What each comparison shows, in a sentence and never beyond it.
+    /// The result of each comparison, a sentence each.
     #[must_use]
     pub fn findings(&self) -> Vec<String> {
         let found = self.comparisons.iter();
@@ -103,7 +103,7 @@ impl Timing {
     fn of_comparisons(&self) -> Table {
         let rows = self.comparisons.iter().map(|it| {
             let row = of_comparison(it);
-            // It can be relied on as far as both commands.
+            // It is as reliable as both commands.
             let both = self.commands.iter();
             let both = both.filter(|command| [&it.name, &it.reference].contains(&&command.name));
             let trust = both.map(trust).fold(row.trust, Trust::max);
@@ -155,7 +155,7 @@ impl Timing {
     }
 }
 
-/// How far the mean of a command may be used.
+/// How far the mean of a command can be used.
 fn trust(command: &TimedCommand) -> Trust {
     let mut codes = command.warnings.iter().map(|it| &it.code);
     match codes.any(|code| NO_ONE_MEAN.contains(code)) {
@@ -164,7 +164,7 @@ fn trust(command: &TimedCommand) -> Trust {
     }
 }
 
-/// The rounds that took longest among those far from the others.
+/// The slowest of the outlier rounds.
 fn outliers(command: &TimedCommand) -> String {
     let far = command.runs.iter();
     let far = far.filter(|run| command.outliers.contains(&run.round));

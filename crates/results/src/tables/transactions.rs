@@ -1,5 +1,5 @@
-//! Users of transactions: what they saw, what the machine did, how many of them fit, and the
-//! document's standard tests.
+//! Tables of transactions: response times of users, activity of the machine, the largest number of
+//! users, and the document's standard tests.
 
 use stats::Estimate;
 use units::{format_counted, format_duration_ns};
@@ -15,16 +15,16 @@ use crate::transactions::{
 };
 use crate::warning::Warning;
 
-/// Names of tables, and the levels that tell their rows.
+/// Names of tables, and the levels that distinguish their rows.
 const OF_USERS: &str = "transactions";
 const FOUND: &str = "users-found";
 const MACHINE: &str = "transactions-machine";
 const WHOLE: &str = "whole run";
-/// Independent response times beyond a percentile from which its interval is published, ...
+/// Minimum number of independent response times beyond a percentile for an interval, ...
 const EVIDENCE_MIN: f64 = 10.0;
-/// ... and from which it is more than indicative.
+/// ... and for one that is more than indicative.
 const EVIDENCE_FIRM: f64 = 20.0;
-/// What a screen shows of users, and of the machine.
+/// Columns on screen, for users and the machine.
 const SHOWN: &str = "tps latency latency-p90 latency-p95 latency-p99 latency-max \
                      latency-from-start transactions";
 const MACHINE_SHOWN: &str = "users tps latency cpu-busy device-busy reads writes queue-depth \
@@ -37,7 +37,7 @@ const PARTS: &str = "steady: what a transaction took over the whole run, times t
                      included.";
 
 impl Transactions {
-    /// Users and their times, what the machine did meanwhile, the search, and the standard test.
+    /// Users and their times, activity of the machine, the search, and the standard test.
     #[must_use]
     pub fn tables(&self, trials: &[Measurement]) -> Vec<Table> {
         let is_detail = self.search.is_some() || self.standard.is_some();
@@ -77,8 +77,8 @@ impl Transactions {
         tables
     }
 
-    /// What the users did whose rate was highest, among those that can be quoted; where none can,
-    /// it is that of the highest.
+    /// A statement about the users with the highest rate among rows that can be quoted; if there
+    /// are none, the highest of all.
     fn say(&self, rows: &mut [Row]) {
         let mut loads: Vec<&TransactionLoad> = self.loads.iter().collect();
         let rate = |it: &TransactionLoad| it.per_second_steady.value;
@@ -108,7 +108,7 @@ impl Transactions {
         }
     }
 
-    /// Give each trial what the machine did during it.
+    /// Moves the activity of the machine to each trial.
     pub fn move_series(&mut self, trials: &mut [Measurement]) {
         for load in &mut self.loads {
             let is_of = |it: &&mut Measurement| it.name == load.measurement && it.series.is_none();
@@ -119,7 +119,7 @@ impl Transactions {
     }
 }
 
-/// All users of a load, and of several profiles each of them.
+/// All users of a load, and each of several profiles.
 fn of_users(load: &TransactionLoad, trials: &[Measurement]) -> Vec<Row> {
     let trial = trials.iter().find(|it| it.name == load.measurement);
     let trust = trial.map_or(Trust::Reliable, |it| it.trust());
@@ -130,7 +130,7 @@ fn of_users(load: &TransactionLoad, trials: &[Measurement]) -> Vec<Row> {
     std::iter::once(all).chain(of_profiles).collect()
 }
 
-/// The rate of a single profile is known over the whole trial only, and without an interval.
+/// The rate of a single profile is known only over the whole trial and without an interval.
 fn row(
     (load, trust, warnings): (&TransactionLoad, Trust, &[Warning]),
     it: &UserTimes,
@@ -162,8 +162,8 @@ fn row(
     Row::new(levels, figures, "latency", trust, warnings)
 }
 
-/// What a load made the machine do at its steady rate, what the two laws say of it, and what was
-/// done over the whole run.
+/// Activity of the machine at the steady rate, the two operational laws, and totals over the whole
+/// run.
 fn of_machine(load: &TransactionLoad, ramp: Option<f64>) -> Vec<Row> {
     let row = |part: &str, figures: Vec<Figure>| {
         let figures = figures.into_iter().map(|it| it.as_role(Role::Detail));
@@ -200,7 +200,7 @@ fn of_machine(load: &TransactionLoad, ramp: Option<f64>) -> Vec<Row> {
     rows
 }
 
-/// How busy the machine is at so many times the rate of the whole run: the utilisation law.
+/// Utilisation of the machine at a multiple of the whole run's rate, by the utilisation law.
 fn of_work(load: &TransactionLoad, times: f64) -> impl Iterator<Item = Figure> {
     let busy = [
         (CPU_BUSY, load.cpu_share),
@@ -239,7 +239,7 @@ fn of_whole_run(load: &TransactionLoad) -> impl Iterator<Item = Figure> {
         .chain([elapsed])
 }
 
-/// How many users meet the limit: from the most that surely do to the most that may.
+/// How many users meet the limit: from a reliable lower bound to an upper bound.
 fn of_search(search: &UserSearchResult) -> Table {
     let share = (search.share * 1e5).round() / 1e3;
     let limit = format_duration_ns(search.limit_ns as f64);
@@ -280,7 +280,7 @@ fn of_search(search: &UserSearchResult) -> Table {
         .noted([format!("{surely}, {not}")])
 }
 
-/// How many users have what was asked for.
+/// The number of users that meets the requirement, in words.
 fn in_words(search: &UserSearchResult, wanted: &str) -> String {
     match (search.meets, search.misses) {
         (0, Some(1)) => format!("not even 1 user has {wanted}"),
@@ -304,7 +304,7 @@ fn plural(counted: &str, count: u32) -> String {
     format!("{counted} {verb}")
 }
 
-/// The trials of the search in their order.
+/// Trials of the search, in order.
 fn of_steps(search: &UserSearchResult) -> Table {
     let steps = search.steps.iter().zip(1..);
     let rows = steps.map(|(step, number): (_, u32)| of_step(search, step, number));
@@ -314,7 +314,7 @@ fn of_steps(search: &UserSearchResult) -> Table {
 }
 
 fn of_step(search: &UserSearchResult, step: &UserSearchStep, number: u32) -> Row {
-    // An unknown percentile claims nothing.
+    // An unknown percentile makes no claim.
     let evidence = step.percentile.samples * (1.0 - search.share);
     let is_known = step.percentile.value.is_finite();
     let value = match evidence >= EVIDENCE_MIN {
@@ -335,7 +335,7 @@ fn of_step(search: &UserSearchResult, step: &UserSearchStep, number: u32) -> Row
         .with_word("limit", step.outcome.name())
 }
 
-/// A table of the document, with what was found beneath, and what is wrong with its rows.
+/// A table of the document with our results below, and errors in its rows.
 fn of_standard(standard: &StandardTable) -> Table {
     let rows = standard.rows.iter().map(|row| {
         let levels = vec![row.machine.clone(), row.tasks.clone()];

@@ -1,4 +1,4 @@
-//! Transfer rates.
+//! Tables of transfer rates.
 
 use stats::{Estimate, is_indicative};
 use units::{Bytes, format_counted};
@@ -25,12 +25,12 @@ const OF_HOSTS: &str = "Passes that read all streams. throughput: while this ran
                         first in, last in: passes in which it was done first, or last. CPUs: \
                         processors that it used meanwhile.";
 
-/// What a screen shows of the streams together.
+/// Columns on screen for all streams together.
 const SHOWN: &str = "throughput page-cache-share iops latency latency-p99 passes device-throughput \
                      cpu-per-mib";
 
 impl Transfer {
-    /// The series of passes, the streams of each, alone and together, the hosts, and the passes.
+    /// The series of passes, their streams, alone against together, the hosts, and the passes.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         filled([
@@ -42,7 +42,7 @@ impl Transfer {
         ])
     }
 
-    /// What must be known of each series.
+    /// Warnings of each series.
     #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.series.iter().map(|it| (&it.title, &it.warnings)))
@@ -62,7 +62,7 @@ impl Transfer {
         series.any(|it| it.mode == TransferMode::Simulated)
     }
 
-    /// How it was measured, and what the intervals mean.
+    /// The method, and the meaning of the intervals.
     fn notes(&self) -> impl Iterator<Item = String> {
         let together = self.series.iter().filter(|it| it.streams.len() > 1);
         let overlap = together
@@ -80,7 +80,7 @@ impl Transfer {
             .chain(overlap)
     }
 
-    /// What is the same of all series.
+    /// The value that all series share, if they do.
     fn of_all<T: PartialEq>(&self, of: impl Fn(&TransferSeries) -> T) -> Option<T> {
         let first = of(self.series.first()?);
         self.series
@@ -108,7 +108,7 @@ impl Transfer {
             "block" => "every byte is checked",
             _ => "data are not checked",
         };
-        // Of a simulated system the host that computed it is none.
+        // For a simulated system, the host that computes it is irrelevant.
         let host = match self.is_model() {
             true => String::new(),
             false => format!(", host {}", self.host_name),
@@ -218,7 +218,7 @@ fn of_series(series: &TransferSeries) -> Row {
         ..LATENCY_P99.of_ns(it)
     }));
     figures.push(PASSES.count(passes.len() as u64));
-    // The same kind of mean as the rate: shares by bytes, rates by time.
+    // The same kind of mean as for the rate: shares weighted by bytes, rates by time.
     let cached = weighted_mean(passes, |it| it.bytes, |it| it.page_cache_share);
     figures.extend(cached.map(|it| PAGE_CACHE_SHARE.bare(it).as_role(Role::Column)));
     let device = weighted_mean(passes, |it| it.elapsed_ns, |it| it.device_rate);
@@ -248,7 +248,7 @@ fn of_series(series: &TransferSeries) -> Row {
     }
 }
 
-/// The mean over the passes that know it, each with its weight.
+/// The weighted mean over the passes that know the value.
 fn weighted_mean(
     passes: &[TransferPass],
     weight: fn(&TransferPass) -> u64,
@@ -263,8 +263,8 @@ fn weighted_mean(
     (all > 0.0).then(|| sum / all)
 }
 
-/// CPU time for each MiB, its parts, and the rate that it allows at most: "100% utilisation at
-/// 4 MB/sec" of section 8 of the DISKMBPS document.
+/// CPU time per MiB, user and system, and the maximum rate that it allows: "100% utilisation at 4
+/// MB/sec" of section 8 of the DISKMBPS document.
 fn cost(passes: &[TransferPass]) -> impl Iterator<Item = Figure> {
     let bytes: u64 = passes.iter().map(|pass| pass.bytes).sum();
     let mib = bytes as f64 / MIB;
@@ -273,7 +273,7 @@ fn cost(passes: &[TransferPass]) -> impl Iterator<Item = Figure> {
         ns.filter(|_| mib > 0.0).map(|ns| ns as f64 / 1e9 / mib)
     };
     let all = each(|pass| pass.cpu_ns);
-    // Ticks tell the parts apart; the whole is known more exactly than their sum.
+    // Clock ticks split the total, which is known more exactly than their sum.
     let parts = each(|pass| pass.cpu_user_ns).zip(each(|pass| pass.cpu_system_ns));
     let user = parts.filter(|(user, system)| user + system > 0.0);
     let user = user.map(|(user, system)| user / (user + system));
@@ -335,7 +335,7 @@ fn of_host(host: &RankShare) -> Row {
     host.row(figures.map(|it| it.as_role(Role::Column)), "throughput")
 }
 
-/// A pass of one stream has the interval within it.
+/// A pass with one stream has the interval within it.
 fn of_pass(series: &TransferSeries, pass: &TransferPass) -> Row {
     let throughput = match pass.streams.as_slice() {
         [one] => one.within,

@@ -1,4 +1,4 @@
-//! How levels of a study compare.
+//! Comparisons between levels of a study.
 
 use crate::metric::{P_VALUE, ROUNDS};
 use crate::reading::{Better, Unit};
@@ -7,28 +7,28 @@ use crate::study::{Study, StudyCell, StudyComparison, StudyFigure, StudyScale, S
 use crate::table::{Figure, Role, Row, Table, Trust};
 use units::format_counted;
 
-/// Lines that a screen has for all targets together, and at least for each.
+/// Lines on screen for all targets together. Each target gets at least one.
 const LINES: usize = 6;
 const LINES_LEAST: usize = 2;
 
-/// What a comparison means for a user.
+/// Meaning of a comparison for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Better,
     Worse,
     Same,
     NotShown,
-    /// Fewer rounds than a difference needs have the figure.
+    /// Too few rounds have the figure to show a difference.
     TooFew,
 }
 
 impl Meaning {
-    /// What a comparison of a figure with that direction means.
+    /// The meaning of a comparison of a figure with that direction.
     pub(super) fn of(compared: &StudyComparison, better: Better) -> Self {
         match (compared.verdict, better) {
             _ if !compared.is_enough() => Self::TooFew,
             (StudyVerdict::Same, _) => Self::Same,
-            // Only what has a better direction is compared.
+            // Only metrics with a better direction are compared.
             (StudyVerdict::NotShown, _) | (_, Better::Neither) => Self::NotShown,
             (StudyVerdict::Higher, Better::Higher) | (StudyVerdict::Lower, Better::Lower) => {
                 Self::Better
@@ -37,7 +37,7 @@ impl Meaning {
         }
     }
 
-    /// Its word in reports.
+    /// The word in reports.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Better => "better",
@@ -50,7 +50,7 @@ impl Meaning {
 }
 
 impl Study {
-    /// Every comparison, level by level. Of targets they are the answer, and every figure of a
+    /// All comparisons, level by level. For targets they are the answer, and every figure of a
     /// target has a row.
     pub(super) fn comparisons(&self, is_of_targets: bool) -> Option<Table> {
         let mut rows: Vec<Row> = Vec::new();
@@ -79,7 +79,7 @@ impl Study {
         (!table.rows.is_empty()).then_some(table)
     }
 
-    /// Comparisons over more than one round, of which there is no interval.
+    /// Comparisons over more than one round; a single round has no interval.
     pub(super) fn with_interval(&self) -> impl Iterator<Item = &StudyComparison> {
         self.comparisons.iter().filter(|it| it.rounds() > 1)
     }
@@ -92,7 +92,7 @@ impl Study {
             1 => show,
             _ => show.at_most((LINES / pairs).max(LINES_LEAST)),
         };
-        // A round that was cut off has not each target.
+        // An interrupted round lacks some targets.
         let rounds = self.cells.iter().map(|it| it.replicates).min();
         let rounds = format_counted(rounds.unwrap_or(0).into(), "round");
         let margin = self.margin * 100.0;
@@ -105,7 +105,7 @@ impl Study {
         table.noted([note]).shown(show)
     }
 
-    /// A figure of a target, compared or not.
+    /// A figure of a target, with its comparison if there is one.
     fn of_target(&self, target: &StudyCell, figure: &StudyFigure) -> Row {
         let mut comparisons = self.with_interval();
         let found =
@@ -153,7 +153,7 @@ impl Study {
         }
     }
 
-    /// The values of two levels, where each is one combination.
+    /// The values of two levels, if each is a single combination.
     fn both(&self, level: &str, against: &str, reading: &str) -> Vec<Figure> {
         let of = |name: &'static str, level: &str| {
             let mut cells = self.cells.iter().filter(|it| it.levels == [level]);
@@ -173,7 +173,7 @@ impl Study {
 }
 
 impl StudyCell {
-    /// Its first level: the target, where targets are compared.
+    /// Its first level: the target, in a comparison of targets.
     pub(super) fn target(&self) -> &str {
         self.levels.first().map_or("", String::as_str)
     }

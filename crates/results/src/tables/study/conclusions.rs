@@ -1,9 +1,9 @@
-//! What a study says of each reading and factor: which level is best, which are indistinguishable
-//! from it, and how far each is from the level that it is compared with. The findings, the sentence
-//! of the verdict and the table of the best levels are made of this alone.
+//! Conclusions of a study for each reading and factor: the best level, those indistinguishable from
+//! it, and the difference of each level from the one that it is compared with. Findings, the
+//! sentence of the verdict and the table of best levels are all made from these.
 //!
-//! The intervals of comparisons hold all together, so levels whose intervals do not overlap differ
-//! without a further test.
+//! The intervals of comparisons hold simultaneously, so levels whose intervals do not overlap
+//! differ without a further test.
 
 use stats::{Estimate, PAIRS_MIN, bears_conclusion};
 use units::{format_count, format_counted};
@@ -17,20 +17,20 @@ use crate::show::Show;
 use crate::study::{Study, StudyComparison, StudyScale};
 use crate::table::{Figure, Role, Row, Table, Trust};
 
-/// Sentences that a verdict has space for.
+/// Maximum number of sentences in a verdict.
 const SAID: usize = 2;
 
-/// What was found of one reading and one factor.
+/// Conclusions for one reading and one factor.
 struct Conclusion<'a> {
     reading: &'a str,
     words: StudyWording,
     factor: &'a str,
-    /// Each level with what it is compared with, averaged over the other factors.
+    /// Each level compared with another, averaged over the other factors.
     main: Vec<&'a StudyComparison>,
-    /// The same at each combination of the others, where the effect differs with them.
+    /// The same at each combination of the other factors, if the effect differs between them.
     at_each: Vec<&'a StudyComparison>,
-    /// The best level, the worst, and how they compare; `None` where no level is shown to be worse
-    /// than the best.
+    /// The best and the worst level and their ratio; `None` if no level is shown to be worse than
+    /// the best.
     best: Option<BestLevel<'a>>,
 }
 
@@ -39,13 +39,13 @@ struct BestLevel<'a> {
     worst: &'a str,
     /// The best over the worst.
     by: Estimate,
-    /// Levels that are not shown to be worse.
+    /// Levels not shown to be worse.
     open: Vec<&'a str>,
 }
 
 impl Study {
-    /// A sentence for each reading and factor, the interactions, and how far all of it holds; one
-    /// sentence alone where too few rounds bear a conclusion.
+    /// A sentence for each reading and factor, the interactions, and the limits of the method. A
+    /// single sentence if there are too few rounds.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         let Some(rounds) = self.comparisons.iter().map(StudyComparison::rounds).max() else {
@@ -65,7 +65,7 @@ impl Study {
         main.chain(interactions).chain([self.method()]).collect()
     }
 
-    /// The best level of each reading and factor that has one, over the worst.
+    /// The best level of each reading and factor that has one, relative to the worst.
     pub(super) fn best_levels(&self) -> Option<Table> {
         let found = self.concluded();
         let mut rows: Vec<Row> = found.iter().filter_map(|it| self.of_best(it)).collect();
@@ -95,7 +95,7 @@ impl Study {
         let is_unstable = figures.any(|it| it.reading == found.reading && is_wide(it));
         let trust = Trust::reliable_if(!is_unstable);
         let saying = match found.main.as_slice() {
-            // What is better holds all the same.
+            // The order holds even if the row is unstable.
             _ if is_unstable => Saying::quoting(self.best_named(found, best, "")).if_unstable(),
             [only] => Saying::quoting(self.of_two(found, only)),
             _ => Saying::quoting(self.best_in_words(found, best)),
@@ -104,10 +104,10 @@ impl Study {
         Some(row.saying(Some(saying.of_name())))
     }
 
-    /// Every reading and factor in the order of the comparisons.
+    /// All readings and factors in the order of the comparisons.
     fn concluded(&self) -> Vec<Conclusion<'_>> {
         let mut found: Vec<Conclusion<'_>> = Vec::new();
-        // What one of the levels never has is not comparable, however long it is measured.
+        // If a level never has the reading, more time would not make it comparable.
         for it in self.comparisons.iter().filter(|it| it.rounds() > 0) {
             let is_same =
                 |of: &&mut Conclusion<'_>| of.reading == it.reading && of.factor == it.factor;
@@ -126,7 +126,7 @@ impl Study {
                 });
                 continue;
             };
-            // The average over all combinations comes before each of them.
+            // The average over all combinations comes before the single ones.
             let is_pair = |other: &&StudyComparison| pair(other) == pair(it);
             match of.main.iter().any(is_pair) {
                 false => of.main.push(it),
@@ -187,7 +187,7 @@ impl Study {
         }
     }
 
-    /// The same with `size` in the place of the figures.
+    /// The same with `size` instead of the ratio.
     fn best_named(&self, found: &Conclusion<'_>, best: &BestLevel<'_>, size: &str) -> String {
         let open = match best.open.as_slice() {
             [] => String::new(),
@@ -198,7 +198,7 @@ impl Study {
         format!("{reading}: best with {factor} {level}{size}{over}{open}")
     }
 
-    /// The same where no level is shown to be worse than the one that looks best.
+    /// The same if no level is shown to be worse than the apparent best.
     fn none_best(&self, found: &Conclusion<'_>) -> String {
         let (reading, factor) = (spoken(found.reading), found.factor);
         let over = self.over(found, &found.main);
@@ -255,7 +255,7 @@ impl Study {
         }
     }
 
-    /// By how much the effect differs between combinations: the least and the greatest.
+    /// How much the effect differs between combinations: the smallest and the largest.
     fn interaction(&self, found: &Conclusion<'_>) -> String {
         let others = self.others(found.factor);
         let mut each = Vec::new();
@@ -288,7 +288,7 @@ impl Study {
         )
     }
 
-    /// `, averaged over mount`: the factors over which comparisons are averages.
+    /// `, averaged over mount`: the factors that comparisons average over.
     fn over(&self, found: &Conclusion<'_>, main: &[&StudyComparison]) -> String {
         let others = self.others(found.factor);
         let named = |it: &&StudyComparison| it.context.iter().any(|level| !level.is_empty());
@@ -307,7 +307,7 @@ impl Study {
         }
     }
 
-    /// ` (mount default)` of what holds at one combination alone.
+    /// ` (mount default)` for results at a single combination.
     fn at(&self, it: &StudyComparison) -> String {
         match self.context(it) {
             none if none.is_empty() => none,
@@ -322,20 +322,20 @@ impl Study {
         named.collect::<Vec<String>>().join(", ")
     }
 
-    /// Other factors that have more than one level.
+    /// Other factors with more than one level.
     fn others(&self, factor: &str) -> Vec<&str> {
         let others = self.factors.iter();
         let others = others.filter(|it| it.name != factor && it.levels.len() > 1);
         others.map(|it| it.name.as_str()).collect()
     }
 
-    /// Whether every combination of levels is measured.
+    /// Whether all combinations of levels are measured.
     fn is_whole(&self) -> bool {
         let levels = self.factors.iter().map(|it| it.levels.len());
         self.cells.len() == levels.product::<usize>()
     }
 
-    /// How the claims were made, so that nobody reads more into them.
+    /// The method and its limits.
     fn method(&self) -> String {
         let margin = self.margin * 100.0;
         let together = match self.comparisons.len() {
@@ -351,7 +351,7 @@ impl Study {
 }
 
 impl<'a> Conclusion<'a> {
-    /// A level; a number alone does not say of what.
+    /// A level, with its factor if the level is only a number.
     fn level(&self, level: &str) -> String {
         match level.parse::<f64>() {
             Ok(_) => format!("{} {level}", self.factor),
@@ -359,8 +359,8 @@ impl<'a> Conclusion<'a> {
         }
     }
 
-    /// How each level compares with the one that the first of them is compared with, which comes
-    /// first; those with enough rounds.
+    /// How each level compares with the reference of the first one, which comes first. Only levels
+    /// with enough rounds.
     fn levels(&self) -> Vec<(&'a str, Estimate)> {
         let against = &self.main[0].against;
         let own = match self.words.scale {
@@ -380,7 +380,7 @@ impl<'a> Conclusion<'a> {
         if self.words.better == Better::Higher {
             levels.reverse();
         }
-        // What any level is shown to be better than is not the best.
+        // A level to which another is shown to be superior is not the best.
         let is_worse = |it: &&(&str, Estimate)| {
             let mut others = levels.iter();
             others.any(|other| self.is_better(other, it, margin))
@@ -395,7 +395,7 @@ impl<'a> Conclusion<'a> {
         })
     }
 
-    /// One level over another, from how both compare with a third.
+    /// Ratio of two levels, from how both compare with a third.
     fn over(&self, one: Estimate, other: Estimate) -> Estimate {
         let (value, low, high) = match self.words.scale {
             StudyScale::Ratio => (
@@ -417,7 +417,7 @@ impl<'a> Conclusion<'a> {
         }
     }
 
-    /// Whether a level is shown to be better: by the comparison of both, or since their intervals
+    /// Whether a level is shown to be better, by the comparison of both or because their intervals
     /// do not overlap.
     fn is_better(&self, one: &(&str, Estimate), other: &(&str, Estimate), margin: f64) -> bool {
         let by = self.over(one.1, other.1);
@@ -437,7 +437,7 @@ impl<'a> Conclusion<'a> {
         is_apart || shown(one.0, other.0, Meaning::Better) || shown(other.0, one.0, Meaning::Worse)
     }
 
-    /// Each level against the one that it is compared with, in one sentence for each of those.
+    /// Levels by the level that they are compared with, a sentence for each of the latter.
     fn list(&self, all: &[&StudyComparison], at: &dyn Fn(&StudyComparison) -> String) -> String {
         let sentences = all.chunk_by(|one, other| one.against == other.against);
         let sentences = sentences.map(|of| {
@@ -450,7 +450,7 @@ impl<'a> Conclusion<'a> {
             let mut letters = what.chars();
             let first = letters.next().map(|it| it.to_ascii_uppercase());
             let first = first.map_or_else(String::new, String::from);
-            // A difference has its quotient behind a comma.
+            // A difference is followed by its ratio after a comma.
             let separator = match self.words.scale {
                 StudyScale::Ratio => ", ",
                 StudyScale::Difference => "; ",

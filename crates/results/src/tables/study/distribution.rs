@@ -1,4 +1,4 @@
-//! How the single values of times spread.
+//! Distributions of individual times.
 
 use crate::metric::VALUES;
 use crate::reading::Unit;
@@ -6,18 +6,17 @@ use crate::show::Show;
 use crate::study::{Study, StudyCell, StudyFigure};
 use crate::table::{Row, Table, Trust};
 
-/// The most bins of a distribution.
+/// Maximum number of bins.
 const BINS_MAX: f64 = 12.0;
-/// Where the largest value is more than this factor above the middle one, bins are of 1, 2, 5, 10.
+/// If the maximum exceeds the median by more than this factor, bins grow as 1, 2, 5, 10.
 const DECADE: f64 = 10.0;
-/// Fewer values are no distribution.
+/// Minimum number of values for a distribution.
 const VALUES_MIN: usize = 10;
-/// More distributions than a screen has room for.
+/// Maximum number of distributions on screen.
 const SHOWN_MAX: usize = 8;
 
 impl Study {
-    /// How many single values of each time, over all replicates of a combination, are in which
-    /// bin.
+    /// Histograms of the individual times, over all repeats of a combination.
     pub(super) fn distributions(&self) -> Option<Table> {
         let times = self.cells.iter().flat_map(|cell| {
             let figures = cell.figures.iter().filter(|it| it.unit == Unit::Seconds);
@@ -57,7 +56,7 @@ impl Study {
     }
 }
 
-/// A row for each bin, with how many of the values are in it.
+/// A row per bin with its count.
 fn binned(of: &str, values: &[f64], unit: Unit) -> Vec<Row> {
     let edges = edges(values);
     let mut counts = vec![0_usize; edges.len() - 1];
@@ -74,8 +73,8 @@ fn binned(of: &str, values: &[f64], unit: Unit) -> Vec<Row> {
     rows.collect()
 }
 
-/// The edges of bins: of a round width, or 1, 2, 5, 10 where most values are less than a tenth of
-/// the largest, and bins of one width would put them into the first.
+/// The edges of bins: of equal round width, or 1, 2, 5, 10 if most values are less than a tenth of
+/// the maximum, when equal bins would put nearly all into the first.
 fn edges(values: &[f64]) -> Vec<f64> {
     let highest = values.iter().copied().fold(f64::MIN, f64::max);
     let lowest = values.iter().copied().fold(f64::MAX, f64::min);
@@ -91,7 +90,7 @@ fn edges(values: &[f64]) -> Vec<f64> {
         }
         return edges;
     }
-    // Bins from zero show how long nothing takes; far from zero they would be empty.
+    // Bins start at zero to show absolute times, unless all values are far from zero.
     let from = if lowest < highest / 2.0 { 0.0 } else { lowest };
     let step = round_step((highest - from) / BINS_MAX);
     let first = (from / step).floor();
@@ -99,7 +98,7 @@ fn edges(values: &[f64]) -> Vec<f64> {
     (0..=count).map(|bin| (first + bin as f64) * step).collect()
 }
 
-/// The last of 1, 2, 5, 10 ... that is not above.
+/// The largest of 1, 2, 5, 10 ... not above `most`.
 fn round_step_below(most: f64) -> f64 {
     let power = 10_f64.powf(most.log10().floor());
     let steps = [5.0, 2.0, 1.0].map(|digit| digit * power);
@@ -107,7 +106,7 @@ fn round_step_below(most: f64) -> f64 {
     fitting.unwrap_or(power)
 }
 
-/// The next of 1, 2, 5, 10 ... that is not below.
+/// The smallest of 1, 2, 5, 10 ... not below `least`.
 fn round_step(least: f64) -> f64 {
     if least <= 0.0 {
         return 1e-9;
@@ -136,12 +135,12 @@ mod tests {
         assert_eq!(rows[0].levels, ["times", "0 s to 10.0 s"]);
         assert_eq!(counts(&values)[0], 11.0);
         assert_eq!(counts(&values).iter().sum::<f64>(), 91.0);
-        // All alike, or one far from zero.
+        // All values equal, or one far from zero.
         assert_eq!(counts(&[3.0; 12]).len(), 1);
         assert!(counts(&[100.0, 101.0, 103.0]).len() <= 13);
     }
 
-    /// 719 of 728 times of a disk were in the first of bins up to its longest.
+    /// 719 of 728 disk times were in the first of equal bins up to the maximum.
     #[test]
     fn values_over_decades_have_bins_that_grow() {
         let of_disk = (0..700).map(|it| 0.001 + f64::from(it % 7) * 0.001);
@@ -150,8 +149,8 @@ mod tests {
         assert_eq!(counts(&values), expected);
     }
 
-    /// Six of 728 places of a tape were found in 5 ms, and nine of the bins that grew were empty:
-    /// the document of 1995 has bins of 10 s.
+    /// Six of 728 positions of a tape were found in 5 ms, and nine of the growing bins were empty.
+    /// The document of 1995 has bins of 10 s.
     #[test]
     fn a_few_short_values_do_not_make_the_bins_of_all_others_grow() {
         let of_tape = (0..91).map(|it| 1.0 + f64::from(it) * 0.9);

@@ -1,4 +1,4 @@
-//! Three or more targets in order, and which of them cannot be told apart.
+//! Ranks three or more targets, and tells which are indistinguishable.
 
 use stats::{CONFIDENCE, Difference, bears_conclusion, compare_pairs};
 
@@ -9,15 +9,15 @@ use crate::study::{Study, StudyCell, StudyFigure};
 use crate::warning::Warning;
 use crate::warning_code::WarningCode;
 
-/// A target, and its first figure.
+/// A target and its first figure.
 type Ranked<'a> = (&'a StudyCell, StudyFigure);
 
-/// Fewer are told in a sentence each.
+/// Minimum number of targets for a ranking; fewer get a sentence each.
 const RANKED_MIN: usize = 3;
 
 impl Study {
-    /// The targets in the order of their first figure, the best first, if any two can be told
-    /// apart. Nothing with too few rounds.
+    /// The ranking by the first figure, the best first, if any two targets can be distinguished.
+    /// `None` with too few rounds.
     pub(super) fn ranking(&self) -> Option<Saying> {
         let ranked = self.ranked()?;
         if ranked.len() < RANKED_MIN {
@@ -42,7 +42,7 @@ impl Study {
         )))
     }
 
-    /// That no two targets can be told apart, unless all are shown to be the same.
+    /// Warns that no two targets can be distinguished, unless all are shown to be equal.
     pub(super) fn undecided(&self) -> Option<Warning> {
         let ranked = self.ranked()?;
         let ties = self.ties(&ranked)?;
@@ -57,7 +57,7 @@ impl Study {
         (is_one && !is_same).then_some(warning)
     }
 
-    /// Two targets or more, by their first figure.
+    /// Two or more targets, by their first figure.
     fn ranked(&self) -> Option<Vec<Ranked<'_>>> {
         let first = self.cells.first()?.figures.first()?;
         let figure = |cell: &StudyCell| -> Option<StudyFigure> {
@@ -76,8 +76,8 @@ impl Study {
         Some(ranked)
     }
 
-    /// How two of the targets compare over the rounds, at 95 % for all pairs together (Bonferroni).
-    /// What is known badly shows nothing. `None` with too few rounds for a conclusion.
+    /// Comparison of two targets over the rounds, at 95 % for all pairs together (Bonferroni).
+    /// Imprecise figures show no difference. `None` with too few rounds for a conclusion.
     fn difference(
         &self,
         ranked: &[Ranked<'_>],
@@ -93,7 +93,7 @@ impl Study {
         })
     }
 
-    /// The longest stretches of the ranking in which no two targets are told apart; `None` where a
+    /// The longest runs of the ranking in which no two targets can be distinguished; `None` if a
     /// pair has too few rounds for a conclusion.
     fn ties<'a>(&self, ranked: &'a [Ranked<'a>]) -> Option<Vec<&'a [Ranked<'a>]>> {
         let differ = |one: &Ranked<'_>, other: &Ranked<'_>| {
@@ -112,7 +112,7 @@ impl Study {
                 }
                 end += 1;
             }
-            // A stretch within the one before says nothing new.
+            // A run within the previous one adds nothing.
             if end - from > 1 && end > reached {
                 ties.push(&ranked[from..end]);
             }
@@ -121,7 +121,7 @@ impl Study {
         Some(ties)
     }
 
-    /// The values of a reading in each round that has both.
+    /// The values of a reading in rounds that have both targets.
     fn pairs(&self, reading: &str, one: &StudyCell, other: &StudyCell) -> Vec<(f64, f64)> {
         let value = |round: u32, cell: &StudyCell| {
             let mut found = self.of_cell(cell).filter(|it| it.round == round);
@@ -135,14 +135,14 @@ impl Study {
     }
 }
 
-/// Each target with each that follows it.
+/// Each target paired with every later one.
 fn pairs<'a>(ranked: &'a [Ranked<'a>]) -> impl Iterator<Item = (&'a Ranked<'a>, &'a Ranked<'a>)> {
     let each = ranked.iter().enumerate();
     each.flat_map(|(at, one)| ranked[at + 1..].iter().map(move |other| (one, other)))
 }
 
-/// Whether an interval is wide, and half of the narrower one lies within the other: what then
-/// differs in pairs is not ranked.
+/// Whether one interval is wide and contains half of the narrower one: a paired difference is then
+/// not ranked.
 fn are_blurred(one: &StudyFigure, other: &StudyFigure) -> bool {
     let width = |it: &StudyFigure| it.value.high - it.value.low;
     let low = one.value.low.max(other.value.low);
@@ -191,7 +191,7 @@ mod tests {
         check([50.0, 150.0], [140.0, 160.0], true);
         check([50.0, 150.0], [141.0, 161.0], false);
         check([50.0, 150.0], [200.0, 210.0], false);
-        // What is known well is left to the pairs.
+        // Precise figures are decided by the paired differences.
         check([95.0, 105.0], [96.0, 106.0], false);
     }
 }

@@ -1,5 +1,4 @@
-//! What can be said of studies: of a single combination its readings, of targets side by side what
-//! was found of each.
+//! Sentences of studies: the readings of a single combination, or the results of targets compared.
 
 use stats::PAIRS_MIN;
 
@@ -9,18 +8,18 @@ use crate::saying::{Saying, change_in_words, in_a_sentence, known, spoken};
 use crate::study::{Study, StudyCell, StudyComparison, StudyFigure, StudyScale};
 use crate::table::Row;
 
-/// A sentence names no more figures.
+/// Maximum number of figures named in a sentence.
 const NAMES_MAX: usize = 7;
 /// The percentile that a sentence quotes.
 const LATE: &str = "p99";
-/// Readings that a sentence has space for.
+/// Maximum number of readings quoted in a sentence.
 const READINGS: usize = 2;
 
-/// A figure with how it compares.
+/// A figure with its comparison.
 type Compared<'a> = (&'a StudyFigure, &'a StudyComparison);
 
 impl Study {
-    /// What was found of each target against the first, if that can be used.
+    /// Results of each target against the first, if they can be used.
     pub(super) fn sentence_of_targets(&self, rows: &[Row]) -> Vec<Option<Saying>> {
         let Some((base, others)) = self.cells.split_first() else {
             return Vec::new();
@@ -42,7 +41,7 @@ impl Study {
         std::iter::once(None).chain(said).collect()
     }
 
-    /// What is said of a single combination, at its row if that has figures.
+    /// Statement about a single combination, from its row if that has figures.
     pub(super) fn sentence_of_levels(&self, rows: &[Row]) -> Vec<Option<Saying>> {
         let [cell] = self.cells.as_slice() else {
             return Vec::new();
@@ -54,7 +53,7 @@ impl Study {
         vec![saying]
     }
 
-    /// The figures of a target with how they compare.
+    /// The figures of a target with their comparisons.
     fn comparisons_of<'a>(&'a self, target: &'a StudyCell) -> Vec<Compared<'a>> {
         let of_target = |figure: &'a StudyFigure| {
             let mut all = self.with_interval();
@@ -64,7 +63,7 @@ impl Study {
         target.figures.iter().filter_map(of_target).collect()
     }
 
-    /// What was found of a target against the first, in a sentence.
+    /// Result of a target against the first, as a sentence.
     fn target_compared(
         &self,
         base: &StudyCell,
@@ -87,7 +86,7 @@ impl Study {
         format!("fewer than {PAIRS_MIN} complete rounds{counts}: no difference is claimed")
     }
 
-    /// What is better and what is worse, by how much, and where no difference was shown: a sentence
+    /// What is better and worse and by how much, and where no difference was shown, a sentence
     /// each.
     fn in_words(&self, found: &[Compared<'_>]) -> String {
         let margin = self.margin * 100.0;
@@ -111,8 +110,8 @@ impl Study {
     }
 }
 
-/// The first reading that tells better from worse, then the first in another unit that storage is
-/// judged by, then the others like them.
+/// Readings in order: the first one that shows a difference, the first in another main unit, then
+/// others like these.
 fn readings(cell: &StudyCell) -> Vec<String> {
     let mut told: Vec<&StudyFigure> = cell.figures.iter().collect();
     told.retain(|it| it.better != Better::Neither);
@@ -122,7 +121,7 @@ fn readings(cell: &StudyCell) -> Vec<String> {
         told[1..=other].rotate_right(1);
     }
     told.retain(|it| Some(it.unit) == first || is_main(it.unit));
-    // An interval down to nothing says nothing.
+    // An interval that includes zero is uninformative.
     let is_known = |it: &&StudyFigure| it.value.is_bounded() && it.value.low > 0.0;
     let has_one_mean = |it: &&StudyFigure| it.two_kinds.is_none() && it.drift.is_none();
     let told = told.into_iter().filter(is_known).filter(has_one_mean);
@@ -130,12 +129,12 @@ fn readings(cell: &StudyCell) -> Vec<String> {
         .collect()
 }
 
-/// Whether storage is judged by readings of that unit.
+/// Whether storage is judged by readings in that unit.
 const fn is_main(unit: Unit) -> bool {
     matches!(unit, Unit::Seconds | Unit::BytesPerSecond | Unit::PerSecond)
 }
 
-/// Names in a sentence; of many the first ones, since the table has all of them.
+/// Names for a sentence. Of many only the first ones, since the table has all.
 fn names(figures: &[Compared<'_>]) -> String {
     let names = figures.iter().map(|(figure, _)| spoken(&figure.reading));
     let mut names: Vec<String> = names.collect();
@@ -147,8 +146,8 @@ fn names(figures: &[Compared<'_>]) -> String {
     names.join(", ")
 }
 
-/// By how much the first figure and a late percentile differ, then the names of what they do not
-/// tell: figures of other rows, and what changed the other way.
+/// The changes of the first figure and a late percentile, then the names of other changed figures:
+/// those of other rows, and those that changed in the other direction.
 fn differences(found: &[Compared<'_>]) -> String {
     let meaning = |(figure, by): &Compared<'_>| Meaning::of(by, figure.better);
     let differ = |it: &&Compared<'_>| matches!(meaning(it), Meaning::Better | Meaning::Worse);
@@ -183,7 +182,7 @@ fn differences(found: &[Compared<'_>]) -> String {
     parts.join(", ")
 }
 
-/// `39 % more IOPS (38 to 40 %)`; nothing of what has no ratio.
+/// `39 % more IOPS (38 to 40 %)`; nothing without a ratio.
 fn by_how_much((figure, compared): &Compared<'_>) -> Option<String> {
     let ratio = compared.value;
     let is_known = compared.scale == StudyScale::Ratio && ratio.is_bounded() && ratio.low > 0.0;

@@ -1,5 +1,5 @@
-//! How levels of a study compare, in words: times take as long, rates are as fast, shares are so
-//! many percentage points apart. Ends of intervals are rounded outwards.
+//! Wording of comparisons: times take as long, rates are as fast, shares differ by percentage
+//! points. Ends of intervals are rounded outwards.
 
 use stats::Estimate;
 use units::format_count;
@@ -9,14 +9,14 @@ use crate::reading::{Better, Unit};
 use crate::saying::KNOWN;
 use crate::study::{StudyComparison, StudyScale};
 
-/// From here on numbers have thousands separators.
+/// Numbers from here on have thousands separators.
 const LARGE: f64 = 1000.0;
 
-/// The most decimals of a quotient, and of percentage points.
+/// Maximum decimals of a ratio and of percentage points.
 const DECIMALS: f64 = 6.0;
 const POINT_DECIMALS: f64 = 2.0;
 
-/// What decides the words for a reading.
+/// Determines the wording for a reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StudyWording {
     pub scale: StudyScale,
@@ -25,7 +25,7 @@ pub(super) struct StudyWording {
 }
 
 impl StudyWording {
-    /// What is said behind a level and before how it compares: times take, rates are.
+    /// The verb between a level and its comparison: times take, rates are.
     pub fn verb(&self, by: Estimate) -> &'static str {
         match (self.scale, self.unit) {
             (StudyScale::Ratio, Unit::Seconds) if by.value >= 1.0 => "takes",
@@ -34,7 +34,7 @@ impl StudyWording {
         }
     }
 
-    /// What its quotients are.
+    /// The noun for its ratios.
     const fn times(&self) -> &'static str {
         match self.unit {
             Unit::Seconds => "times as long",
@@ -56,7 +56,7 @@ impl StudyWording {
         }
     }
 
-    /// How far a level is from the other, in one direction whatever the sign.
+    /// The difference of a level from the other, without its direction.
     pub fn bare(&self, by: Estimate) -> String {
         if self.scale == StudyScale::Ratio {
             return format!("{} {}", within(by), self.times());
@@ -77,7 +77,7 @@ impl StudyWording {
         }
     }
 
-    /// What the numbers of a list are: `times as fast as 8KiB`.
+    /// The unit of a list of numbers: `times as fast as 8KiB`.
     pub fn as_what(&self, against: &str) -> String {
         match self.scale {
             StudyScale::Ratio => format!("{} as {against}", self.times()),
@@ -85,7 +85,7 @@ impl StudyWording {
         }
     }
 
-    /// The number of a list, with what it does not show.
+    /// A number of a list, marked if it shows no difference.
     pub fn item(&self, it: &StudyComparison) -> String {
         let meaning = Meaning::of(it, self.better);
         let by_rule = format!("{} by Holm's rule alone", self.word(meaning));
@@ -121,7 +121,7 @@ impl StudyWording {
     }
 }
 
-/// Whether a figure says how fast something is.
+/// Whether the figure is a speed.
 const fn is_of_speed(unit: Unit) -> bool {
     matches!(unit, Unit::Seconds | Unit::BytesPerSecond | Unit::PerSecond)
 }
@@ -133,7 +133,7 @@ pub(super) fn zero(it: &StudyComparison) -> f64 {
     }
 }
 
-/// The quotient behind a difference, where there is one.
+/// The ratio behind a difference, if there is one.
 fn as_ratio(ratio: Option<Estimate>) -> String {
     ratio.map_or_else(String::new, |it| format!(", {} times as much", within(it)))
 }
@@ -156,22 +156,21 @@ fn inverse(by: Estimate) -> Estimate {
     }
 }
 
-/// `2.01 (2.00 .. 2.02)`, and `2 to 76` where that is wide: the ends rounded outwards, with two
-/// digits of what they differ by.
+/// `2.01 (2.00 .. 2.02)`, or `2 to 76` if wide. Ends are rounded outwards, with two digits of their
+/// difference.
 fn within(it: Estimate) -> String {
     with_ends(it, DECIMALS)
 }
 
 fn with_ends(it: Estimate, decimals_max: f64) -> String {
     let magnitude = |value: f64| value.abs().log10().floor();
-    // A number that begins with a one has a digit more.
+    // A number that begins with 1 gets another digit.
     let usual = 2.0 - magnitude(0.5 * it.value);
     let telling = 1.0 - magnitude(it.high - it.low);
     let decimals = telling.min(usual).clamp(0.0, decimals_max) as i32;
     let shown = |value: f64, rounded: fn(f64) -> f64| {
         let step = 10_f64.powi(decimals);
-        // What lies this near to a step is meant to lie on it; the sum makes a positive zero of a
-        // negative one.
+        // Values this close to a step are on it. The sum turns negative zero into positive zero.
         let nearest = (value * step).round();
         let steps = match (value * step - nearest).abs() < 1e-4 {
             true => nearest,
@@ -186,7 +185,7 @@ fn with_ends(it: Estimate, decimals_max: f64) -> String {
     let value = shown(it.value, f64::round);
     match low == high {
         true => value,
-        // As in all sentences, a value that is hardly known is not quoted.
+        // As in all sentences, an imprecise value is not quoted.
         false if it.relative_half_width() > KNOWN => format!("{low} to {high}"),
         false => format!("{value} ({low} .. {high})"),
     }
