@@ -1,7 +1,7 @@
-//! The check-up: which trials, in which order, with how much of the time each.
+//! The check-up: which trials to run, in which order, and how much time each gets.
 //!
-//! Time that one phase does not need goes to those after it. Knows nothing about files: it is told
-//! how much room there is, and says how large a file it wants written.
+//! Time that one phase does not need goes to later ones. Knows nothing about files: the caller
+//! states how much room there is, and the check-up says how large a test file it wants.
 
 mod arrivals;
 mod change;
@@ -27,61 +27,60 @@ pub use phases::{
     fill_trial, is_second_look,
 };
 
-/// What the check-up must know of its target before it begins.
+/// Properties of the target, known before the check-up starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckUpFacts {
-    /// Whether files of our own may be made; otherwise an existing target is read.
+    /// Whether Seekstone may create its own files. Otherwise an existing target is read.
     pub makes_files: bool,
     /// Whether an existing target may be written.
     pub may_overwrite: bool,
-    /// Bytes of an existing target.
+    /// Size of an existing target.
     pub existing: Option<Bytes>,
-    /// Bytes that a file of ours may take.
+    /// Maximum size of the test file.
     pub room: Bytes,
     /// Memory that the page cache could use.
     pub memory: Bytes,
-    /// How the target is reached.
+    /// How the target is accessed.
     pub access: Access,
-    /// Whether a page cache lies before the target.
+    /// Whether the target is behind a page cache.
     pub has_page_cache: bool,
 }
 
-/// What a check-up is asked for.
+/// Options of a check-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckUpOptions {
-    /// Time for everything.
+    /// Total time.
     pub budget: Duration,
-    /// Size of the test file; chosen when absent.
+    /// Size of the test file; chosen automatically if absent.
     pub size: Option<Bytes>,
     /// Levels of the load curve.
     pub levels: Levels,
-    /// The percentile that they are about, 0 to 1; `None` for the mean.
+    /// The percentile that the levels refer to, 0 to 1; `None` for the mean.
     pub percentile: Option<f64>,
-    /// The most clients of the load curve.
+    /// Maximum number of clients in the load curve.
     pub clients_max: u32,
-    /// Operations per second at which goals want the random read measured.
+    /// Rates, operations per second, at which goals require the random read.
     pub rates: Vec<f64>,
-    /// What is known of the target.
+    /// Properties of the target.
     pub facts: CheckUpFacts,
 }
 
-/// A trial, and what goes before it.
+/// A trial, with its preparation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckUpStep {
     pub trial: Trial,
-    /// Make the test file this large first (its content may be anything): the trial writes all of
-    /// it.
+    /// Extend the test file to this size first, with any content. The trial then writes all of it.
     pub lays_out: Option<Bytes>,
 }
 
-/// What a check-up found.
+/// Results of a check-up.
 #[derive(Clone, Debug)]
 pub struct CheckUpOutcome {
-    /// The rows, in the order of measuring.
+    /// The rows, in order of measurement.
     pub measurements: Vec<Measurement>,
-    /// The load curve, as far as it is known.
+    /// The load curve so far.
     pub curve: Option<Curve>,
-    /// What both say in plain words, the most important first.
+    /// Findings from rows and curve, the most important first.
     pub findings: Vec<String>,
 }
 
@@ -94,39 +93,40 @@ pub struct CheckUp {
     spent: Duration,
     size: Bytes,
     laid_out: u32,
-    /// Whether all of the test file was written.
+    /// Whether the test file has been written completely.
     is_written: bool,
     files_made: u32,
     curve: Option<LoadCurve>,
     point: Option<PointPlan>,
     finished_curve: Option<Curve>,
-    /// Levels of the curve that were tried under random arrivals, or need not be.
+    /// Number of curve levels that were tried under random arrivals or need not be.
     tried_open: usize,
     measurements: Vec<Measurement>,
-    /// Each time that a row of reads was looked at.
+    /// All readings of rows of reads.
     looks: Vec<RowLook>,
-    /// Rows that were measured once more, by the names of those of the first time.
+    /// Second measurements of rows, by the names of the first ones.
     again: Vec<(String, Measurement)>,
-    /// Rows for which no time was left.
+    /// Rows skipped for lack of time.
     left_out: Vec<&'static str>,
 }
 
-/// The smallest test file that is worth measuring.
+/// Minimum useful size of the test file.
 pub const SIZE_MIN: Bytes = Bytes::from_mib(16);
 
-/// Sizes of the first two layouts, which find out how fast the target is written.
+/// Sizes of the first two layouts, which measure the write speed.
 const TRIAL_LAYOUTS: [Bytes; 2] = [Bytes::from_mib(8), Bytes::from_mib(128)];
-/// A test file of this size is large enough for any device cache that we know of.
+/// A test file of this size exceeds every known device cache.
 const SIZE_ENOUGH: Bytes = Bytes::from_gib(8);
-/// Share of the room that a test file takes unless the user says otherwise.
+/// The test file takes this part of the room by default.
 const ROOM_PART: u64 = 4;
-/// A row lasts so long at least: it then shows what comes once in 3 s ...
+/// Minimum length of a row, which shows events that occur once in 3 s ...
 const ROW_LEAST: Duration = Duration::from_secs(10);
-/// ... or this part of a budget that is smaller than that of the default.
+/// ... or this part of the budget, if that is below the default.
 const ROW_PART: f64 = 1.0 / 11.0;
-/// What the share of a row of that length is.
+/// Weight that corresponds to a row of that length.
 const WEIGHT_OF_ROW: f64 = 10.0;
-/// A test file that was written in less than this part of a row is written again, for a whole row.
+/// If the test file was written in less than this part of a row, it is written again for a whole
+/// row.
 const BRIEF: f64 = 0.5;
 
 impl Plan for CheckUp {
@@ -140,7 +140,7 @@ impl Plan for CheckUp {
         loop {
             let &phase = self.phases.get(self.position)?;
             let time = match phase.repeats() {
-                // So that there is time for it, others have less; what it does not need is left.
+                // Time is reserved for it. Time that it does not need stays available.
                 Some(_) => self.row_least().mul_f64(phase.weight() / WEIGHT_OF_ROW),
                 None if phase.is_short() => self.time_for(phase),
                 None => self.time_for(phase).max(self.row_least()),
@@ -196,7 +196,7 @@ impl Plan for CheckUp {
 }
 
 impl CheckUp {
-    /// A check-up that has measured nothing yet.
+    /// A check-up without measurements.
     #[must_use]
     pub fn new(options: CheckUpOptions) -> Self {
         let phases = phases::of(&options.facts, options.rates.len());
@@ -221,7 +221,7 @@ impl CheckUp {
         }
     }
 
-    /// What is to be done, with the share of the time that each sort of row has.
+    /// The plan, with the share of the time of each kind of row.
     #[must_use]
     pub fn planned(&self) -> Vec<(&'static str, Duration)> {
         let weights: f64 = self.phases.iter().map(|it| it.weight()).sum();
@@ -236,7 +236,7 @@ impl CheckUp {
         planned
     }
 
-    /// Remember how fast a row of reads is, wherever it is seen.
+    /// Records the speed of a row of reads, wherever it is measured.
     fn look(&mut self, phase: CheckUpPhase, measurement: &Measurement, begun: Duration) {
         let one_client = self.point.as_ref().is_some_and(|it| it.clients == 1);
         let (row, place) = match phase {
@@ -248,7 +248,7 @@ impl CheckUp {
             },
             _ => return,
         };
-        // Where the page cache is in the way, it holds more at every later time.
+        // Through the page cache, later readings would hit more.
         if self.options.facts.access == Access::Buffered || !is_comparable(measurement) {
             return;
         }
@@ -258,13 +258,13 @@ impl CheckUp {
             .push(RowLook::new(name, place, measurement, times));
     }
 
-    /// Whether anything was measured.
+    /// Whether nothing has been measured.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.measurements.is_empty()
     }
 
-    /// What was found, as far as it is known.
+    /// Results so far.
     #[must_use]
     pub fn outcome(&self) -> CheckUpOutcome {
         let mut measurements = self.measurements.clone();
@@ -290,7 +290,7 @@ impl CheckUp {
         self.size
     }
 
-    /// Share of the work that is done, 0 to 1.
+    /// Progress, 0 to 1.
     #[must_use]
     pub fn progress(&self) -> f64 {
         let weight =
@@ -303,13 +303,13 @@ impl CheckUp {
         ((weight(&self.phases[..self.position.min(self.phases.len())]) + part) / all).min(1.0)
     }
 
-    /// The shortest row. Fewer rows are better than shorter ones: what is rare shows in none of
-    /// them.
+    /// Minimum length of a row. Fewer rows are better than shorter ones, which would all miss rare
+    /// events.
     fn row_least(&self) -> Duration {
         self.options.budget.mul_f64(ROW_PART).min(ROW_LEAST)
     }
 
-    /// Whether no time is left for a whole row of a phase that can do without.
+    /// Whether an optional phase is skipped because there is no time for a whole row.
     fn is_left_out(&mut self, phase: CheckUpPhase) -> bool {
         let left = self.options.budget.saturating_sub(self.spent);
         let left_out = phase.left_out_as().filter(|_| left < self.row_least());
@@ -321,7 +321,7 @@ impl CheckUp {
         phases::trial(phase, &self.scene(), time, self.row_least())
     }
 
-    /// Which rows were left out, if any.
+    /// A warning about skipped rows, if there are any.
     #[must_use]
     pub fn doubts(&self) -> Option<Warning> {
         (!self.left_out.is_empty()).then(|| {
@@ -341,7 +341,7 @@ impl CheckUp {
         self.position += 1;
     }
 
-    /// The figures that a check-up of such a target gives, with the load curve's at these levels.
+    /// The figures that a check-up of such a target offers, with the load curve at these levels.
     #[must_use]
     pub fn offer(facts: &CheckUpFacts, levels: Option<Vec<(u64, Option<f64>)>>) -> OfferedFigures {
         let rows = phases::of(facts, 0)
@@ -353,7 +353,7 @@ impl CheckUp {
         offer.and_curve(levels).and_rated(phases::RANDOM_READ)
     }
 
-    /// The next rate of a goal.
+    /// The trial for the next rate of a goal.
     fn rated_trial(&self, time: Duration) -> Option<Trial> {
         let earlier = self.phases[..self.position].iter();
         let at = earlier.filter(|it| **it == CheckUpPhase::Rated).count();
@@ -365,7 +365,7 @@ impl CheckUp {
         })
     }
 
-    /// The phase's share of the time that is left.
+    /// The phase's share of the remaining time.
     fn time_for(&self, phase: CheckUpPhase) -> Duration {
         let left = self.options.budget.saturating_sub(self.spent);
         let weights: f64 = self.phases[self.position..]
@@ -389,7 +389,7 @@ impl CheckUp {
 
     fn layout_step(&mut self, time: Duration) -> Option<CheckUpStep> {
         if !self.options.facts.makes_files || self.is_written {
-            // What is there already is written for as long as the time allows.
+            // An already written file is rewritten for as long as time allows.
             let time = match self.is_written {
                 true => self.row_least(),
                 false => time,
@@ -410,8 +410,8 @@ impl CheckUp {
             },
         };
         self.size = round_down(size.max(SIZE_MIN.min(most)));
-        // All of the file must be written, or reads would meet holes: the pass ends when it is
-        // done.
+        // The whole file must be written, since reads of holes would be invalid. The pass ends when
+        // it is complete.
         let trial = phases::layout(&self.scene(), time * 3)?;
         Some(CheckUpStep {
             trial: Trial {
@@ -430,14 +430,14 @@ impl CheckUp {
             .min(SIZE_ENOUGH)
     }
 
-    /// What can be written in `time` at the speed of the last layout.
+    /// The size that can be written in `time` at the speed of the last layout.
     fn affordable_size(&self, time: Duration) -> Bytes {
         let speed = self
             .measurements
             .last()
             .and_then(|last| last.bandwidth)
             .map_or(0.0, |bandwidth| bandwidth.value);
-        // The rest of the time is for the caches behind a device's front to run full.
+        // The rest of the time allows write caches of the device to fill up.
         Bytes((speed * time.as_secs_f64() * 0.7) as u64).max(TRIAL_LAYOUTS[0])
     }
 
@@ -447,7 +447,7 @@ impl CheckUp {
             || self.options.size.is_some()
             || self.size >= round_down(most)
             || self.laid_out as usize >= TRIAL_LAYOUTS.len()
-            // A slow target: the first layouts have used up the time already.
+            // A slow target: the first layouts used up the time.
             || self.spent >= self.options.budget.mul_f64(0.1);
         self.laid_out += 1;
         let lasted = Duration::from_nanos(measurement.warmup_ns + measurement.duration_ns);
@@ -480,7 +480,7 @@ impl CheckUp {
         Some(trial)
     }
 
-    /// Floors and limits of the curve's points, as shares of its time.
+    /// Minimum and maximum times of the curve's points, as shares of its time.
     fn curve_options(&self, time: Duration) -> CurveOptions {
         let share = |part: f64, least: u64| time.mul_f64(part).max(Duration::from_millis(least));
         CurveOptions {
@@ -499,8 +499,8 @@ impl CheckUp {
     }
 }
 
-/// The doubt about a curve whose points were too short for a stall that the row of the same reads
-/// met.
+/// The warning about a curve whose points were too short to meet a stall that the row of the same
+/// reads met.
 fn unmet_stall(rows: &[Measurement], curve: &Curve) -> Option<Warning> {
     let has_stall = |warnings: &[Warning]| warnings.iter().any(|it| it.code == WarningCode::Stall);
     let mut rows = rows.iter().filter(|it| it.name == phases::RANDOM_READ);

@@ -1,9 +1,9 @@
 //! The load curve: finds the load at which the response time crosses each level, and saturation.
 //!
-//! Clients are doubled until the load grows no more and the levels are passed; then each level is
-//! bracketed by two numbers of clients about a tenth apart; then both ends are measured afresh,
-//! tightened until the *load at the level* is as precise as was asked for, and interpolated. Data
-//! that chose a bracket never enter the answer. Method: section 6 of the statistics notes, which
+//! Clients are doubled until the load stops growing and the levels are passed. Then each level is
+//! bracketed by two numbers of clients about 10 % apart. Then both ends are measured afresh, until
+//! the interpolated *load at the level* is as precise as requested. Data that chose a bracket are
+//! never used in the result. Method: section 6 of the statistics notes, which
 //! `docs/reference/statistics.md` sums up.
 
 mod bracketing;
@@ -31,34 +31,33 @@ pub use options::{CurveOptions, Levels, POINTS_MIN, level_grid};
 pub use outcome::warm_up_left_out;
 use visit::Visit;
 
-/// What to measure for the next point.
+/// The next point to measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointPlan {
-    /// Number of clients, or of [`CurveOptions::clients_each`].
+    /// Number of clients, or of multiples of [`CurveOptions::clients_each`].
     pub clients: u32,
-    /// When the point is good enough.
+    /// When the point is precise enough.
     pub goal: Goal,
-    /// When to stop in any case, the warm-up included.
+    /// Time limit, warm-up included.
     pub duration_max: Duration,
-    /// What is left out at the start, whatever it looks like; a rule finds it when absent.
+    /// Fixed warm-up to cut off; detected automatically if absent.
     pub warm_up: Option<Duration>,
-    /// Which time the goal is about.
+    /// Which time the goal refers to.
     pub channel: Channel,
-    /// Makes every point draw afresh.
+    /// Seeds the draws of this point.
     pub salt: u64,
-    /// Where each client is a source of random arrivals; `None` where it does as the workload says.
+    /// Set if each client is a source of random arrivals; `None` if clients follow the workload.
     pub sources: Option<Sources>,
-    /// Whether the point only shows the way.
+    /// Whether the point only guides the search.
     pub is_scout: bool,
 }
 
-/// Sources of random arrivals that wait for nobody.
+/// Sources of open-loop random arrivals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sources {
     /// Arrivals per second from each.
     pub rate_each: f64,
-    /// The mean response time with one operation at a time, nanoseconds: what a queue that grows
-    /// without bound is told by.
+    /// Mean response time at depth 1, nanoseconds, used to detect a queue that grows without bound.
     pub idle_ns: f64,
 }
 
@@ -69,17 +68,17 @@ pub struct LoadCurve {
     visits: Vec<Visit>,
     searches: Option<Vec<CurveSearch>>,
     spent: Duration,
-    /// Scouts that doubled the clients; those after them only narrow brackets.
+    /// Number of search points that doubled the clients. Later ones only narrow brackets.
     outward: usize,
     is_scouted: bool,
     is_saturated: bool,
-    /// How fast arrivals come from each source, once that is known.
+    /// Arrival rate per source, once known.
     sources: Option<Sources>,
-    /// Why a point's numbers must not be used, or mean something else than a reader might think.
+    /// Warnings of points that apply to the curve.
     kept: Vec<Warning>,
     /// Operations that failed at any point.
     failures: Failures,
-    /// A load of which every operation failed. It has no response time, and ends the search.
+    /// A load at which every operation failed. It has no response time and ends the search.
     failed: Option<Box<Measurement>>,
     /// What each client did at the first point.
     workload: Option<ClientSpec>,
@@ -91,14 +90,14 @@ struct CurveSearch {
     level: Duration,
     bracket: Bracket,
     tries: u32,
-    /// How often it went on to other numbers of clients.
+    /// How many times it moved to another bracket.
     moves: u32,
     is_closed: bool,
 }
 
 impl CurveSearch {
-    /// Go on in another bracket. The tries that it took to get there do not count against its
-    /// precision, for the first `moves_max` moves: a search that never arrives still ends.
+    /// Continues in another bracket. The tries before it do not count against its precision for the
+    /// first `moves_max` moves, so that the search always ends.
     fn moved(&mut self, bracket: Bracket, moves_max: u32) {
         self.bracket = bracket;
         if self.moves < moves_max {
@@ -108,26 +107,26 @@ impl CurveSearch {
     }
 }
 
-/// Where a level lies, as far as is known.
+/// Position of a level as far as known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bracket {
-    /// Above what one client sees.
+    /// Below the response time of one client.
     Exceeded,
-    /// Above what the most clients see.
+    /// Above the response time at the maximum number of clients.
     NotReached,
     /// Between two numbers of clients.
     Between { low: u32, high: u32 },
 }
 
-/// A load that grows by less than this factor when the clients double has stopped growing.
+/// If doubling the clients raises the load by less than this factor, it has stopped growing.
 const GROWTH_MIN: f64 = 1.05;
-/// Independent operations beyond a percentile, without which not even a scout shows the way.
+/// Minimum number of independent operations beyond a percentile, even for a search point.
 const BEYOND_MIN: f64 = 10.0;
-/// What may make a scout's load wrong, which is never cited: more random arrivals than the storage
-/// answers fill all the room that there is, and among few of ours any I/O of others is much.
+/// Warnings that may affect search points, which are never quoted: random arrivals beyond the
+/// sustainable load fill all slots, and background I/O is large relative to a few operations.
 const MAY_MISLEAD_ESTIMATES: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode::BackgroundIo];
-/// Doubts about a point that is cited are the curve's: a thread of ours that had no time for more,
-/// I/O of others, and what makes its load and time depend on when they were measured.
+/// Warnings of quoted points that apply to the whole curve: a busy worker, background I/O, and
+/// whatever makes load and time depend on when they were measured.
 const KEPT_DOUBTS: [WarningCode; 6] = [
     BUSY_WORKER,
     WarningCode::BackgroundIo,
@@ -136,16 +135,16 @@ const KEPT_DOUBTS: [WarningCode; 6] = [
     WarningCode::Swing,
     WarningCode::WarmUp,
 ];
-/// What it takes to see that a level lies beyond a bracket, and to measure the end beyond.
+/// Tries to detect that a level lies outside a bracket, and to measure the new end.
 const TRIES_OF_MOVE: u32 = 2;
 /// Levels between the time of one client and the highest.
 const THIRDS: usize = 3;
-/// So many sources of random arrivals offer what one client does that never thinks: few enough for
-/// a queue that is nearly empty, enough for steps of a tenth where one server is half busy.
+/// Number of sources that offer the load of one closed-loop client without think time: few enough
+/// for a nearly empty queue, enough for steps of 10 % at half utilisation.
 const SOURCES_PER_CLIENT: f64 = 32.0;
 
-/// What is said of a point and is the curve's, too: a curve keeps numbers only, and a void one must
-/// not pass for sound.
+/// Warnings of a point that apply to the whole curve. A curve holds only numbers, so an invalid one
+/// must be marked.
 pub(crate) fn kept_of<'a>(
     plan: &PointPlan,
     measurement: &'a Measurement,
@@ -155,11 +154,11 @@ pub(crate) fn kept_of<'a>(
     let has_stall = has(WarningCode::Stall);
     measurement.warnings.iter().filter(move |warning| {
         let is_about_load = is_scout && MAY_MISLEAD_ESTIMATES.contains(&warning.code);
-        // What failed is judged over all points.
+        // Failures are judged over all points.
         let is_of_all = warning.code == FAILED_OPERATIONS;
-        // A point with a stall in it is slower for a while: that is said once.
+        // A stall makes its point slower for a while; one warning is enough.
         let is_twice = warning.code == WarningCode::Swing && has_stall;
-        // What stalls in one point stalls in others that were too short to meet it.
+        // A stall in one point would also occur in others that were too short to meet it.
         let counts = !is_scout || warning.code == WarningCode::Stall;
         let is_cited = KEPT_DOUBTS.contains(&warning.code) && counts && !is_twice;
         let is_void = warning.severity == Severity::Invalid && !is_about_load && !is_of_all;
@@ -223,7 +222,7 @@ impl Plan for LoadCurve {
 }
 
 impl LoadCurve {
-    /// A procedure that has measured nothing yet.
+    /// A procedure without measurements.
     #[must_use]
     pub fn new(options: CurveOptions) -> Self {
         Self {
@@ -242,7 +241,7 @@ impl LoadCurve {
         }
     }
 
-    /// A procedure about other levels, or another time, that knows the points of this one.
+    /// A procedure for other levels or another time that reuses the points of this one.
     #[must_use]
     pub fn continued(&self, options: CurveOptions) -> Self {
         let mut visits = self.visits.clone();
@@ -258,15 +257,15 @@ impl LoadCurve {
         }
     }
 
-    /// The levels, once they are known: nanoseconds.
+    /// The levels, nanoseconds, once known.
     #[must_use]
     pub fn levels_ns(&self) -> Vec<u64> {
         let searches = self.searches.iter().flatten();
         searches.map(|search| search.level.as_nanos()).collect()
     }
 
-    /// Take in the measurement of `plan`, which took `elapsed` altogether, and of which a part fell
-    /// behind the arrivals that were meant for it.
+    /// Records the measurement of `plan`, which took `elapsed` in total, and may have fallen behind
+    /// its arrivals.
     pub fn record_behind(&mut self, plan: &PointPlan, measurement: &Measurement, took: Duration) {
         let known = self.visits.len();
         self.record(plan, measurement, took);
@@ -275,13 +274,13 @@ impl LoadCurve {
         }
     }
 
-    /// The load at which the search ended, since every operation failed.
+    /// The load that ended the search because every operation failed.
     #[must_use]
     pub fn failed(&self) -> Option<&Measurement> {
         self.failed.as_deref()
     }
 
-    /// Keep a warning of a point; of two with one code the more severe.
+    /// Keeps a warning of a point; of two with the same code, the more severe.
     fn keep(&mut self, warning: &Warning) {
         let mut kept = self.kept.iter_mut();
         match kept.find(|known| known.code == warning.code) {
@@ -291,12 +290,12 @@ impl LoadCurve {
         }
     }
 
-    /// Count what failed in a measurement that may be of another curve of the same load.
+    /// Counts failures of a measurement that may belong to another curve of the same load.
     pub fn count_failures(&mut self, measurement: &Measurement) {
         self.failures.add(measurement);
     }
 
-    /// Share of the work done so far, for a screen: a guess that never falls.
+    /// Estimated progress for a screen, which never decreases.
     #[must_use]
     pub fn progress(&self) -> f64 {
         self.options.budget.map_or(0.0, |budget| {
@@ -304,13 +303,13 @@ impl LoadCurve {
         })
     }
 
-    /// What has been found; `None` before the first point, or where already that failed.
+    /// The curve; `None` before its first point, or if the first load already failed.
     #[must_use]
     pub fn found(&self, title: &str) -> Option<Curve> {
         (!self.visits.is_empty()).then(|| self.curve(title))
     }
 
-    /// What has been found so far.
+    /// The curve so far.
     #[must_use]
     pub fn curve(&self, title: &str) -> Curve {
         let mut points: Vec<CurvePoint> = self
@@ -339,8 +338,8 @@ impl LoadCurve {
         })
     }
 
-    /// What was found for each level, in order with what was found for the others, or the doubt
-    /// that it is in none.
+    /// The result for each level, made consistent with the others, or a warning if they contradict
+    /// each other.
     fn levels(&self) -> (Vec<CurveLevel>, Option<Warning>) {
         let searches = self.searches.iter().flatten();
         let level = |search: &CurveSearch| {
@@ -355,15 +354,15 @@ impl LoadCurve {
         (levels, disorder)
     }
 
-    /// What every point that is cited was long enough to see.
+    /// What every quoted point was long enough to detect.
     fn resolution(&self) -> Option<Resolution> {
         let cited = self.visits.iter().filter(|visit| !visit.point.is_scout);
         let seen = cited.filter_map(|visit| visit.resolution);
         seen.reduce(Resolution::both)
     }
 
-    /// How far apart the ends of a bracket should be: the wider, the less their noise matters; the
-    /// narrower, the less the curve can bend between them.
+    /// Distance between the ends of a bracket. A wider one is less sensitive to noise, a narrower
+    /// one to curvature.
     fn gap(&self, low: u32) -> u32 {
         let part = if self.options.is_load_enough { 8 } else { 10 };
         (low / part).max(1)
@@ -390,7 +389,7 @@ impl LoadCurve {
             flat >= 2
         };
         let is_at_end = last.point.clients >= self.options.clients_max;
-        // Arrivals that wait for nobody must not be more than the storage can answer for long.
+        // Open arrivals must not exceed what the storage can sustain.
         let is_enough = match self.options.arrivals {
             Arrivals::Closed => self.is_saturated && are_levels_passed,
             Arrivals::Open => self.is_saturated || are_levels_passed,
@@ -406,12 +405,12 @@ impl LoadCurve {
         )
     }
 
-    /// Time that counts, and the warm-up before it.
+    /// Counted time plus warm-up.
     fn with_warm_up(&self, counted: Duration) -> Duration {
         counted + self.options.warm_up.unwrap_or(Duration::ZERO)
     }
 
-    /// What a trial needs for a percentile: so many independent samples that a few lie beyond it.
+    /// Adds the requirement of a percentile: enough independent samples beyond it.
     fn about_percentile(&self, goal: &mut Goal) {
         goal.percentile = self.options.percentile;
         if let Some(p) = self.options.percentile {
@@ -423,7 +422,7 @@ impl LoadCurve {
         self.options.arrivals == Arrivals::Open
     }
 
-    /// How many of the last doublings brought next to nothing.
+    /// Number of final doublings with almost no gain.
     fn flat_steps(&self) -> usize {
         let mut best = 0.0_f64;
         let mut flat = 0;
@@ -476,7 +475,7 @@ impl LoadCurve {
         searches
     }
 
-    /// One client alone, measured for the result before levels are made from its time.
+    /// A single client, measured for the result before levels are derived from its time.
     fn no_load_point(&self) -> Option<PointPlan> {
         let no_load_max = self.options.no_load_max?;
         self.finals(1).is_none().then(|| PointPlan {
@@ -495,8 +494,8 @@ impl LoadCurve {
             .collect()
     }
 
-    /// A level (nanoseconds) that was made from the time of one client, with its interval: the
-    /// level at both ends of the interval of that time. `None` of a level that was asked for.
+    /// A level (nanoseconds) derived from the time of one client, with the interval from the
+    /// interval of that time. `None` for a requested level.
     #[must_use]
     pub fn level_estimate(&self, level_ns: u64) -> Option<Estimate> {
         let Levels::Thirds { min, max } = self.options.levels else {
@@ -512,8 +511,8 @@ impl LoadCurve {
         })
     }
 
-    /// The first levels of the fixed grid that lie clearly above the response time of one client
-    /// and below that of the most clients.
+    /// The first levels of the fixed grid clearly above the response time of one client and below
+    /// that of the most clients.
     fn levels_of_grid(&self, count: usize) -> Vec<Duration> {
         let responses = || self.visits.iter().map(|visit| visit.time().value);
         let low = responses().fold(f64::INFINITY, f64::min) * 1.2;
@@ -525,8 +524,8 @@ impl LoadCurve {
     }
 }
 
-/// The levels (nanoseconds) a third, two thirds and all of the way from the time of one client, or
-/// `min` if that is more, to `max`.
+/// Levels (nanoseconds) at one third, two thirds and all of the way from the time of one client, or
+/// `min` if larger, to `max`.
 fn thirds(one: f64, min: Duration, max: Duration) -> [f64; THIRDS] {
     let no_load = one.max(min.as_nanos() as f64);
     let way = max.as_nanos() as f64 - no_load;

@@ -1,4 +1,4 @@
-//! What must be said beside a measurement before anybody believes it.
+//! Warnings about a measurement.
 
 use results::{Access, Measurement, Severity, Unit, Warning, WarningCode, percentile_name};
 use stats::{Aim, EVIDENCE_FIRM, Finding, Verdict};
@@ -10,35 +10,35 @@ use crate::own_limits::{is_unexplained, own_limit};
 use crate::trial::Trial;
 use crate::unfinished::{is_kept_back, kept_back};
 
-/// A stall of this length (nanoseconds) is told however long the trial was ...
+/// A stall of this length (nanoseconds) is always reported ...
 pub(crate) const STALL_NS: u64 = 100_000_000;
-/// ... and a shorter one when it takes up this share of the trial.
+/// ... and a shorter one if it takes this share of the trial.
 const STALL_SHARE: f64 = 0.05;
-/// The mean with the warm-up is this much larger before it is told.
+/// The mean including the warm-up must be this many times larger to be reported.
 const WARM_UP_FACTOR: f64 = 1.25;
-/// Effective depth below this share of the nominal depth is too little.
+/// An effective depth below this share of the nominal depth is too low.
 const DEPTH_SHARE: f64 = 0.95;
-/// So much of what lacks of it must have waited here to be blamed on this program.
+/// Share of the missing depth that must have waited here to be attributed to this program.
 const WAITING_SHARE: f64 = 0.5;
-/// Of the operations that an open load lacks, so many must be waiting for the storage before it
-/// counts as too slow: the rest did not fall due, since arrivals come by chance.
+/// Share of an open load's missing operations that must be waiting for the storage to call it too
+/// slow. The others did not fall due, since arrivals are random.
 const LACKING_SHARE: f64 = 0.5;
-/// Effective samples without which a few slow operations are no episodes ...
+/// Minimum effective samples to call a few slow operations episodes ...
 const SAMPLES_OF_EPISODES: f64 = 1_000.0;
-/// ... unless so much of the mean comes from them.
+/// ... unless they make up this share of the mean.
 const WEIGHT_OF_EPISODES: f64 = 0.25;
-/// Where more than this share of random arrivals is slow, they had to queue.
+/// If more than this share of random arrivals is slow, they queued.
 const QUEUED_SHARE: f64 = 0.8;
-/// Nobody is late by less than this, nanoseconds.
+/// Lateness below this is ignored, nanoseconds.
 const LATE_LEAST_NS: f64 = 1_000.0;
 /// A full cache makes writes slower by this factor at least.
 const CLIFF: f64 = 1.5;
 
-/// What is said of how a trial began.
+/// Warnings about the start of a trial.
 const START: [WarningCode; 2] = [WarningCode::WarmUp, WarningCode::WarmUpDiffers];
 
-/// The doubts about `measurement`, which `trial` gave; `mean_whole_ns` is its mean response time
-/// with the warm-up.
+/// The warnings about `measurement`, the result of `trial`; `mean_whole_ns` is its mean response
+/// time with the warm-up.
 #[must_use]
 pub fn doubts(
     trial: &Trial,
@@ -48,10 +48,10 @@ pub fn doubts(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let overload = offered_load(measurement);
-    // The queue that grows then is why the latency does.
+    // The growing queue then explains the latency.
     let is_growing = overload.is_some();
     let is_unsettled = measurement.verdict == Verdict::NotStationary;
-    // A trial that asks whether a limit is met ends when that is clear, precise or not.
+    // A trial that checks a limit ends once that is decided, precise or not.
     if trial.limit.is_none() && !(is_growing && is_unsettled) {
         warnings.extend(precision(trial, measurement));
         warnings.extend(unreached_percentile(trial, measurement));
@@ -75,7 +75,7 @@ pub fn doubts(
         let is_of_queue = matches!(finding, Finding::Drifting { .. } | Finding::Bimodal { .. });
         let is_reported = is_of_queue && is_growing;
         let warning = of_finding(trial, measurement, finding).filter(|_| !is_reported);
-        // One remark on a start is enough.
+        // One warning about the start is enough.
         let is_same = |old: &Warning, new: &Warning| {
             let is_start = START.contains(&old.code) && START.contains(&new.code);
             old.code == new.code || is_start && old.severity >= new.severity
@@ -88,7 +88,7 @@ pub fn doubts(
 fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Option<Warning> {
     let (severity, code) = match finding {
         Finding::Rare { share, .. } => {
-            // Of a short trial a few slow operations are as many as chance makes.
+            // In a short trial, a few slow operations may be chance.
             let is_short = measurement.response.mean.samples < SAMPLES_OF_EPISODES;
             if is_short && *share < WEIGHT_OF_EPISODES {
                 return None;
@@ -96,7 +96,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             (Severity::Info, WarningCode::RareEpisodes)
         }
         Finding::Bimodal { weight, .. } => {
-            // Arrivals that find the storage idle are a mode of their own, and no cache.
+            // Arrivals that find the storage idle form their own mode, which is not a cache.
             if trial.offered().is_some() && weight.value > QUEUED_SHARE {
                 return None;
             }
@@ -130,12 +130,12 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             (Severity::Warning, WarningCode::Stall)
         }
         Finding::Late { .. } => {
-            // Without a schedule there is nothing to be late for but the issue itself, which shows
-            // in the effective depth.
+            // Without a schedule, only the issue itself can be late, which shows in the effective
+            // depth.
             if trial.is_saturating() {
                 return None;
             }
-            // So much an operation costs anyway.
+            // An operation costs this much anyway.
             if measurement.lateness.mean_ns < LATE_LEAST_NS {
                 return None;
             }
@@ -153,14 +153,14 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
     Some(Warning::new(severity, code, fitting(cause, finding, trial)))
 }
 
-/// What is said of `finding`, without advice that does not fit `trial`.
+/// The text for `finding`, without advice that does not fit `trial`.
 fn fitting(cause: String, finding: &Finding, trial: &Trial) -> String {
     match finding {
-        // A model has neither a log nor other users.
+        // A model has no log and no other users.
         Finding::Stalled(_) if trial.access == Access::Simulated => {
             cause.replace(" Check dmesg and other processes.", "")
         }
-        // At a fixed rate, fewer clients offer no less.
+        // At a fixed rate, fewer clients do not reduce the load.
         Finding::Late { .. } if trial.offered().is_some() => {
             cause.replace("fewer clients", "a lower rate")
         }
@@ -168,7 +168,7 @@ fn fitting(cause: String, finding: &Finding, trial: &Trial) -> String {
     }
 }
 
-/// A change of level by a factor is named after what usually makes it.
+/// Names a change of level, by a factor, by its usual cause.
 fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, factor: f64) -> Warning {
     let Measurement {
         title,
@@ -209,7 +209,7 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, factor: f64
     )
 }
 
-/// A device that becomes slower while it is measured does not warm up.
+/// A device that slows down during the measurement is not warming up.
 fn cut_differs(measurement: &Measurement, finding: &Finding, is_slower: bool) -> Warning {
     let title = &measurement.title;
     if is_slower {
@@ -229,10 +229,10 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     let has_goal = trial.goal.is_some();
     match measurement.verdict {
         Verdict::Converged => None,
-        // A trial without a goal was not asked to be precise, but must have a mean to speak of.
+        // Without a goal no precision was requested, but there must be a usable mean.
         Verdict::Timed { .. } => None,
         _ if !has_goal && measurement.verdict != Verdict::NotStationary => None,
-        // It says how far it came.
+        // The verdict states how far it came.
         Verdict::Budget { is_citable: true } if wanted_percentile(trial).is_some() => None,
         Verdict::Budget { is_citable: true } => Some(
             Warning::info(
@@ -280,7 +280,7 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     }
 }
 
-/// The percentile that is to end a trial, and how precise it is to be.
+/// The percentile that ends a trial, and its requested precision.
 fn wanted_percentile(trial: &Trial) -> Option<(f64, f64)> {
     let goal = trial.goal?;
     match goal.aim {
@@ -289,7 +289,7 @@ fn wanted_percentile(trial: &Trial) -> Option<(f64, f64)> {
     }
 }
 
-/// That the percentile which was to end the trial is not as precise as requested.
+/// Warns that the percentile that was to end the trial is less precise than requested.
 fn unreached_percentile(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     let (share, precision) = wanted_percentile(trial).filter(|_| !measurement.is_converged())?;
     let mut percentiles = measurement.response.percentiles.iter();
@@ -312,7 +312,7 @@ fn unreached_percentile(trial: &Trial, measurement: &Measurement) -> Option<Warn
     Some(warning.advise("Allow more time with --budget."))
 }
 
-/// How far the latency moved, relative to its mean; beyond that a share means nothing.
+/// How far the latency moved, relative to its mean. Beyond that a percentage is meaningless.
 fn moved(total: f64) -> String {
     match total {
         total if total > 1.0 => "latency rose by more than its mean".to_owned(),
@@ -322,7 +322,7 @@ fn moved(total: f64) -> String {
     }
 }
 
-/// A stall at the beginning looks like a warm-up; only the user can tell which it was.
+/// A stall at the beginning looks like a warm-up. Only the user can tell.
 fn warm_up(measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
     let mean = measurement.response.mean;
     let is_outside = mean_whole_ns > mean.high && mean_whole_ns > WARM_UP_FACTOR * mean.value;
@@ -374,7 +374,7 @@ fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     if depth >= DEPTH_SHARE * nominal {
         return None;
     }
-    // Little's law. What does not wait here either is under way when a short trial ends.
+    // Little's law. What does not wait here, or is under way when a short trial ends.
     let waiting = measurement.throughput.value * measurement.lateness.mean_ns / 1e9;
     let (why, advice) = match waiting > WAITING_SHARE * (nominal - depth) {
         true => (

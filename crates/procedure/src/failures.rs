@@ -1,4 +1,4 @@
-//! What failed operations do to a measurement: its latency and throughput are of the others.
+//! Effect of failed operations on a measurement, whose latency and throughput exclude them.
 
 use engine::{OnError, Record};
 use results::{ErrorClass, ErrorCount, Measurement, Severity, Warning, WarningCode};
@@ -7,20 +7,20 @@ use units::{format_count, format_counted, format_duration_ns};
 use crate::single::{Circumstances, none_done};
 use crate::trial::Trial;
 
-/// With this share of failed operations no 99th percentile of all operations exists: a failed one
-/// was never answered. It must be exceeded by more than [`CHANCE`].
+/// If more than this share of operations failed, no 99th percentile of all operations exists, since
+/// failed ones never completed. It must be exceeded by more than [`CHANCE`].
 const FAILED_MAX: f64 = 0.01;
-/// Standard deviations of a Poisson count that are left to chance.
+/// Standard deviations of a Poisson count allowed for chance.
 const CHANCE: f64 = 2.0;
-/// Kinds of failure that are named, most frequent first.
+/// Number of failure kinds named, most frequent first.
 const NAMED_MAX: usize = 3;
-/// What is made of several operations fails with any of them.
+/// A compound operation fails with any of its parts.
 const NOTHING_WHOLE: &str = " No transaction or file was completed, so there is no latency.";
 
-/// The code of the warning that names failed operations.
+/// Code of the warning about failed operations.
 pub const FAILED_OPERATIONS: WarningCode = WarningCode::FailedOperations;
 
-/// The part of a trial in which a rank completed no operation, nor failed one: the others may have.
+/// The part of a trial in which a rank completed or failed no operation, although others may have.
 #[must_use]
 pub fn silent_part(trial: &Trial, record: &Record, circumstances: &Circumstances) -> Measurement {
     let mut measurement = none_done(trial, record, circumstances, Vec::new());
@@ -30,7 +30,7 @@ pub fn silent_part(trial: &Trial, record: &Record, circumstances: &Circumstances
     measurement
 }
 
-/// Transfers that ended early.
+/// Short transfers.
 pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
     (measurement.short > 0).then(|| {
         Warning::invalid(
@@ -45,20 +45,20 @@ pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
     })
 }
 
-/// Operations of one or several trials that failed, and how many there were in all.
+/// Failed operations of one or several trials, out of a total.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
     errors: Vec<ErrorCount>,
     operations: u64,
-    /// Operations, or what is made of several, that were completed.
+    /// Completed operations or compound operations.
     completed: u64,
-    /// Whether trials went on when an operation failed. Where the first failure ends a trial, the
-    /// share of failures says nothing.
+    /// Whether trials continue after a failed operation. If the first failure ends a trial, the
+    /// share of failures is meaningless.
     on_error: OnError,
 }
 
 impl Failures {
-    /// Those of one trial that went on.
+    /// Failures of one trial.
     pub fn of(measurement: &Measurement) -> Self {
         let mut failures = Self::default();
         failures.add(measurement);
@@ -66,7 +66,7 @@ impl Failures {
         failures
     }
 
-    /// Take in those of another trial.
+    /// Adds those of another trial.
     pub fn add(&mut self, measurement: &Measurement) {
         let done: u64 = measurement.kinds.iter().map(|kind| kind.count).sum();
         self.operations += done + measurement.errors_total();
@@ -84,12 +84,12 @@ impl Failures {
         }
     }
 
-    /// By kind and error.
+    /// Errors by kind and errno.
     pub fn errors(&self) -> &[ErrorCount] {
         &self.errors
     }
 
-    /// What it does to the figures of `title`, if operations failed with an error.
+    /// The warning about the figures of `title`, if operations failed.
     pub fn warning(&self, title: &str) -> Option<Warning> {
         if self.on_error == OnError::Stop {
             return None;
@@ -160,7 +160,7 @@ fn named(error: &ErrorCount) -> String {
     format!("{count} {kind} with \"{name}\" ({})", error.class.name())
 }
 
-/// How far the numbers may still be used; `share` failed at least.
+/// How far the numbers can still be used; `share` is the minimum share of failures.
 fn effect(share: f64, failed: &[&ErrorCount]) -> (Severity, &'static str) {
     let mut failed = failed.iter();
     if failed.any(|error| error.class == ErrorClass::Verification) {

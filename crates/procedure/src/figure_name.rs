@@ -1,15 +1,15 @@
-//! Names of figures as they are typed.
+//! Names of figures as typed by the user.
 
 use results::PERCENTILES;
 
-/// Short names of figures, beside the percentiles of the latency.
+/// Short names of figures, besides the percentiles of the latency.
 const SHORT: [(&str, &str); 3] = [
     ("mean", "latency"),
     ("bandwidth", "throughput"),
     ("bw", "throughput"),
 ];
 
-/// The name of a figure, of which the last part may be a short one: `random-read.p99`.
+/// The full name of a figure whose last part may be short: `random-read.p99`.
 #[must_use]
 pub fn whole_name(typed: &str) -> String {
     let percentiles = PERCENTILES.map(|it| (it.name, format!("latency-{}", it.name)));

@@ -1,11 +1,11 @@
-//! The DECUS tests, metadata and bandwidth: in which order tests are repeated, when a test's time
-//! is known well enough, and what is prepared before each.
+//! The DECUS tests, metadata and bandwidth: the order of tests and repeats, when a test is precise
+//! enough, and the preparation of each.
 //!
 //! A round visits every group of tests that share files, in a random order of its own: on each file
-//! system, in each state and at each scale. Within a visit, tests come in the order in which they
-//! need each other's files, and else at random. So what changes while the run lasts changes all
-//! tests alike. The first pass of a test finds names and pages that later ones do not, and is left
-//! out of its figures. Precision is looked at after 5, 7, 9, 12 ... passes only.
+//! system, in each state and at each scale. Within a visit, tests run in the order of their
+//! dependencies, otherwise at random. Thus a change during the run affects all tests alike. The
+//! first pass of a test warms up names and pages, and is left out of its figures. Precision is
+//! checked only after 5, 7, 9, 12 ... passes.
 
 mod sums;
 
@@ -21,13 +21,13 @@ use crate::transfer::PassCount;
 
 pub use sums::{FilePlayed, file_test, files_findings, growth, over_memory, time_alike};
 
-/// Passes in the figures of a test, however little time there is.
+/// Minimum number of counted passes per test, however little time there is.
 const PASSES_LEAST: u32 = 2;
 
-/// What is repeated.
+/// A test or phase to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileItem {
-    /// A DECUS test, with what lies in the midst of its files.
+    /// A DECUS test, with the spacing between its files.
     Decus(DecusTest, Spacing),
     /// A phase of the metadata workload.
     Metadata(MetadataPhase),
@@ -35,48 +35,48 @@ pub enum FileItem {
     Bandwidth(BandwidthPhase),
 }
 
-/// One row of the result: a test on one file system, in one state, at one scale.
+/// A row of the result: a test on one file system, in one state, at one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileCell {
-    /// Whose file system.
+    /// Its file system.
     pub role: FileSystemRole,
-    /// What the counts are multiplied by.
+    /// Multiplier of the counts.
     pub scale: u32,
     pub state: FileState,
     /// The test.
     pub item: FileItem,
 }
 
-/// What is done next. Steps between two `Initialise` belong to one file system.
+/// The next step. Steps between two `Initialise` are on one file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileStep {
-    /// Remove everything: what follows finds an empty disk.
+    /// Remove everything, to start with an empty disk.
     Initialise(FileSystemRole),
-    /// Play the script of a test whose time is not wanted, because others need its files.
+    /// Run a test without timing it, because others need its files.
     Prepare(FileCell),
-    /// Put large files into the midst of the data files.
+    /// Place large files between the data files.
     Space(FileCell, Spacing),
-    /// Make the file that stands in for a device, where there is none.
+    /// Create the file that stands in for a device.
     StandIn(FileCell),
-    /// Make the file that clients share, where they do.
+    /// Create the shared file of all clients.
     SharedFile(FileCell),
-    /// Drop what caches hold, for the sake of the test that follows.
+    /// Drop the caches before the following test.
     DropCaches(FileCell),
-    /// Play the script of a test, and record its time.
+    /// Run a test and record its time.
     Measure {
         /// The row.
         cell: FileCell,
-        /// Which pass of it, from 1.
+        /// Number of its pass, from 1.
         pass: u32,
     },
 }
 
-/// Which groups of tests come first.
+/// Order of groups within rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundOrder {
-    /// In a new random order in each round, with a first pass that is left out.
+    /// A new random order in each round, with a warm-up pass.
     Random,
-    /// As in the paper, every pass alike: on a model, which has no mood.
+    /// As in the paper, without a warm-up: on a model, whose passes are all equal.
     Paper,
 }
 
@@ -89,25 +89,25 @@ impl RoundOrder {
 /// What TEST11 reads on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceRead {
-    /// A file that is made for it, in the place of a device.
+    /// A file created for it, instead of a device.
     OwnFile,
-    /// What the user named, which is never written.
+    /// What the user named. It is never written.
     Named,
 }
 
-/// What is to be measured.
+/// The plan of a file test.
 #[derive(Clone, Debug)]
 pub struct FilesPlan {
     /// The tests.
     pub items: Vec<FileItem>,
     pub roles: Vec<FileSystemRole>,
-    /// States of the target. The memory disk has no other state than as it is.
+    /// States of the target. The memory disk is only tested as is.
     pub states: Vec<FileState>,
-    /// Scales. TEST11 reads as much at any of them, and is measured once.
+    /// Scales. TEST11 reads the same amount at any scale and is measured once.
     pub scales: Vec<u32>,
     /// What TEST11 reads.
     pub device: DeviceRead,
-    /// When a test has been repeated often enough. The budget is that of the whole run.
+    /// When a test has been repeated often enough. The budget is for the whole run.
     pub rule: RoundsRule,
     pub order: RoundOrder,
     /// Seed of the order.
@@ -115,7 +115,7 @@ pub struct FilesPlan {
 }
 
 impl FilesPlan {
-    /// The items of these DECUS tests, those of tests 4 to 5A with each spacing.
+    /// The items of these DECUS tests, with each spacing for tests 4 to 5A.
     #[must_use]
     pub fn decus(tests: &[DecusTest], spacings: &[Spacing]) -> Vec<FileItem> {
         let with = |spacing: Spacing| {
@@ -129,7 +129,7 @@ impl FilesPlan {
         wanted.flat_map(with).collect()
     }
 
-    /// The items of the metadata workload: phases that have anything to do.
+    /// The items of the metadata workload: all phases with work to do.
     #[must_use]
     pub fn metadata(spec: &MetadataSpec) -> Vec<FileItem> {
         let phases = MetadataPhase::ALL.into_iter();
@@ -169,7 +169,8 @@ impl FilesPlan {
         cells
     }
 
-    /// TEST11 reads as much at any scale, and of what is only read nothing is made durable.
+    /// Whether the cell is meaningful: TEST11 reads the same amount at any scale, and durability
+    /// does not apply to reads.
     fn says_something(&self, cell: &FileCell) -> bool {
         if !matches!(cell.item, FileItem::Decus(DecusTest::Test11, _)) {
             return self.scales.contains(&cell.scale);
@@ -203,13 +204,13 @@ type Visit = Vec<FileCell>;
 #[derive(Clone, Debug)]
 struct Count {
     passes: PassCount,
-    /// Passes in the figures, and before them the first one.
+    /// Counted passes, before which there is the warm-up.
     counted: u32,
     warm_ups: u32,
     is_wanted: bool,
 }
 
-/// Says what to do next, and is told how long tests took.
+/// Chooses the next step from the times so far.
 #[derive(Clone, Debug)]
 pub struct FilesProcedure {
     plan: FilesPlan,
@@ -218,13 +219,13 @@ pub struct FilesProcedure {
     stream: Stream,
     rounds: u32,
     visits: VecDeque<Visit>,
-    /// Visits that were begun.
+    /// Number of visits started.
     visited: u32,
     steps: VecDeque<FileStep>,
 }
 
 impl FilesProcedure {
-    /// Nothing is measured yet.
+    /// A procedure without measurements.
     ///
     /// # Panics
     /// When the plan is empty.
@@ -232,7 +233,7 @@ impl FilesProcedure {
     pub fn new(plan: FilesPlan) -> Self {
         let cells = plan.cells();
         assert!(!cells.is_empty(), "a plan without a test");
-        // The budget is the run's: it is looked at here, and not test by test.
+        // The budget is for the whole run, and is checked here rather than per test.
         let rule = RoundsRule {
             budget: Duration(u64::MAX),
             ..plan.rule
@@ -258,14 +259,14 @@ impl FilesProcedure {
         }
     }
 
-    /// Whether the first pass of each test is left out.
+    /// Whether each test has a warm-up pass.
     #[must_use]
     pub const fn has_warm_up(&self) -> bool {
         self.plan.order.has_warm_up()
     }
 
-    /// What to do next, `spent` after the start; `None` when every test is known well enough, or
-    /// the time is over and each has two passes in its figures.
+    /// The next step, `spent` after the start; `None` if every test is precise enough, or if time
+    /// is up and each has two counted passes.
     pub fn next_step(&mut self, spent: Duration) -> Option<FileStep> {
         loop {
             if let Some(step) = self.steps.pop_front() {
@@ -284,17 +285,17 @@ impl FilesProcedure {
         }
     }
 
-    /// A pass of a test is done.
+    /// Records a pass of a test.
     ///
     /// # Panics
-    /// When the test is none of the plan's.
+    /// If the test is not in the plan.
     pub fn record(&mut self, cell: &FileCell, elapsed: Duration) {
         let count = self.counts.get_mut(cell).expect("a cell of the plan");
         if count.warm_ups > 0 {
             count.warm_ups -= 1;
         } else {
             count.counted += 1;
-            // The rule looks at relative widths only: any number of bytes will do.
+            // The rule uses relative widths only, so any number of bytes will do.
             count.passes.record(1, elapsed);
         }
     }
@@ -305,21 +306,21 @@ impl FilesProcedure {
         &self.cells
     }
 
-    /// Whether the time of a test is as precise as was asked for.
+    /// Whether the time of a test is as precise as requested.
     #[must_use]
     pub fn is_precise(&self, cell: &FileCell) -> bool {
         let count = self.counts.get(cell);
         count.is_some_and(|count| count.counted > 0 && count.passes.is_precise())
     }
 
-    /// Rounds that were begun.
+    /// Number of rounds started.
     #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// What the fewest passes of all tests take, where that is sure to exceed the budget: a first
-    /// pass of all is followed by others. `None` as well where the passes were counted by the user.
+    /// Minimum time for the passes of all tests, if it is certain to exceed the budget; otherwise
+    /// `None`, also if the user fixed the number of passes.
     #[must_use]
     pub fn time_needed(&self, spent: Duration) -> Option<Duration> {
         let RoundsRule { budget, rounds, .. } = self.plan.rule;
@@ -335,7 +336,7 @@ impl FilesProcedure {
         Some(needed.mul_f64(1.0 / done.min(1.0)))
     }
 
-    /// Share of the passes that are done, as far as is known; for a screen.
+    /// Estimated progress, 0 to 1, for a screen.
     #[must_use]
     pub fn share_done(&self) -> f64 {
         let least = self.plan.rule.rounds.unwrap_or(PASSES_LEAST);
@@ -348,7 +349,7 @@ impl FilesProcedure {
         count.is_wanted && (!is_over || count.counted < PASSES_LEAST || self.is_fixed())
     }
 
-    /// Whether a number of passes was asked for, which no budget cuts short.
+    /// Whether a fixed number of passes was requested, which no budget cuts short.
     const fn is_fixed(&self) -> bool {
         self.plan.rule.rounds.is_some()
     }
@@ -401,7 +402,7 @@ impl FilesProcedure {
         steps
     }
 
-    /// TEST3, then tests 4 to 5A, then the same with each spacing.
+    /// TEST3, then tests 4 to 5A, then these again with each spacing.
     fn data_steps(&mut self, visit: &Visit, is_over: bool, steps: &mut Vec<FileStep>) {
         let mut before = Spacing::None;
         for spacing in Spacing::ALL {
@@ -425,7 +426,7 @@ impl FilesProcedure {
                     }
                 }
                 _ => {
-                    // SPACE8 takes the place of SPACE2, so that must be there.
+                    // SPACE8 replaces SPACE2, which must therefore exist.
                     if spacing == Spacing::Space8 && before == Spacing::None {
                         steps.push(FileStep::Space(visit[0], Spacing::Space2));
                     }
@@ -442,7 +443,7 @@ impl FilesProcedure {
         }
     }
 
-    /// The files that a test reads, where the test that makes them is not in the plan.
+    /// The files that a test reads, if the test that creates them is not in the plan.
     fn make_needed(&self, cell: &FileCell, visit: &Visit, steps: &mut Vec<FileStep>) {
         let FileItem::Decus(test, spacing) = cell.item else {
             return;
@@ -454,7 +455,7 @@ impl FilesProcedure {
         }
     }
 
-    /// Measure a test, or only play it when its time is known and others need its files.
+    /// Measures a test, or only runs it if its time is known and others need its files.
     fn perform(&self, cell: &FileCell, is_over: bool, steps: &mut Vec<FileStep>) {
         if !self.is_wanted(cell, is_over) {
             steps.push(FileStep::Prepare(*cell));

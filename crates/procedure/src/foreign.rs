@@ -1,44 +1,44 @@
-//! I/O of others during a trial: what the device did, less what this process can have caused.
+//! Background I/O during a trial: the device's activity minus what this process can have caused.
 //!
-//! A device counts everybody's I/O, the kernel counts this process's (proc_pid_io(5)): what its
-//! reads fetched, read-ahead included, and what its writes handed over or made dirty. The file
-//! system adds I/O of its own. Whatever could be ours is taken for ours, so that a quiet machine is
-//! never blamed; what is left was others'.
+//! A device counts I/O of all processes. The kernel counts this process's (proc_pid_io(5)): what
+//! its reads fetched, read-ahead included, and what its writes submitted or made dirty. The file
+//! system adds its own I/O. Whatever could be ours counts as ours, so that a quiet machine is never
+//! blamed. The rest is background I/O.
 
 use results::environment::{BackgroundIo, DeviceActivity, DeviceTime};
 use results::{Warning, WarningCode};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, format_count};
 
-/// Of fewer milliseconds the kernel's steps of one are more than a tenth.
+/// Below this the kernel's resolution of 1 ms is worse than 10 %.
 const DEVICE_MS_MIN: u64 = 10;
-/// The least that a request moves, where operations are not smaller.
+/// Minimum request size, unless operations are smaller.
 const REQUEST_BYTES: u64 = 4096;
-/// The largest request that a device is likely to be sent, bytes: file systems and kernels split
-/// what is larger.
+/// Maximum request size that a device is likely to receive, bytes. File systems and kernels split
+/// larger ones.
 const REQUEST_MAX: u64 = 4 << 20;
-/// Many requests of others void a number where they moved this share of the bytes.
+/// Background requests make a number invalid only if they moved at least this share of the bytes.
 const VOID_BYTES_SHARE: f64 = 0.01;
 
-/// What this process can have caused at most, reads or writes.
+/// Upper bound for this process's reads or writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnIo {
     pub requests: u64,
     pub bytes: u64,
 }
 
-/// Into how many requests the kernel may split direct operations.
+/// How many requests the kernel may split direct operations into.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Splitting {
-    /// What it leaves together at least, bytes.
+    /// Minimum size of the split requests, bytes.
     pub request_bytes: u64,
-    /// Pieces of the files, for each byte.
+    /// File extents per byte.
     pub extents_per_byte: f64,
 }
 
 impl OwnIo {
-    /// Of so many operations, and all that the kernel moved for them. Each may have been split, but
-    /// never below 4 KiB.
+    /// For this many operations and all bytes that the kernel moved for them. Each may have been
+    /// split, down to 4 KiB.
     #[must_use]
     pub fn of(operations: u64, bytes: u64) -> Self {
         Self {
@@ -47,12 +47,12 @@ impl OwnIo {
         }
     }
 
-    /// Of so many direct operations of `asked` bytes altogether, and what was moved beside them.
+    /// For direct operations of `asked` bytes in total, plus bytes moved besides them.
     #[must_use]
     pub fn direct(operations: u64, asked: u64, bytes: u64, splitting: Splitting) -> Self {
         let any = Self::of(operations, bytes);
         let beside = bytes.saturating_sub(asked).div_ceil(REQUEST_BYTES);
-        // An operation may begin in the midst of a piece, and end in another one.
+        // An operation may start and end in the middle of an extent.
         let whole = asked.div_ceil(splitting.request_bytes) + 2 * operations;
         let between = (asked as f64 * splitting.extents_per_byte) as u64;
         Self {
@@ -69,16 +69,16 @@ impl OwnIo {
     }
 }
 
-/// What processes of one run can have caused at most on one device.
+/// Upper bound for the I/O of a run's processes on one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnDeviceWork {
     pub reads: OwnIo,
-    /// Writes; `None` where it is not known which of the device's were ours.
+    /// Writes; `None` if it is unknown which of the device's writes were ours.
     pub writes: Option<OwnIo>,
 }
 
 impl OwnDeviceWork {
-    /// Of two processes together.
+    /// The sum of two processes.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let writes = self.writes.zip(other.writes);
@@ -89,8 +89,8 @@ impl OwnDeviceWork {
     }
 }
 
-/// What of the work of `device` is not among our `own`; where it is not known which writes were
-/// ours, none is blamed on others.
+/// The background I/O of `device`, beyond our `own`. If it is unknown which writes were ours, no
+/// writes count.
 #[must_use]
 pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> BackgroundIo {
     let OwnDeviceWork { reads, writes } = own;
@@ -112,8 +112,8 @@ pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> BackgroundIo {
     }
 }
 
-/// What a request took the device, where no more than a tenth of its work can have been others';
-/// `None` where it did nothing for long enough.
+/// The device time of requests, if at most 10 % can be background I/O; `None` if the device was
+/// active too briefly.
 #[must_use]
 pub fn device_time(device: &DeviceActivity, foreign: &BackgroundIo) -> Option<DeviceTime> {
     if foreign.share > BackgroundIo::MARKED_SHARE {
@@ -130,9 +130,9 @@ pub fn device_time(device: &DeviceActivity, foreign: &BackgroundIo) -> Option<De
     (time != DeviceTime::default()).then_some(time)
 }
 
-/// What must be said of a trial of length `elapsed` in which others did that much of the work of
-/// `device`, by requests or by bytes, whichever is more: small requests break up a stream of large
-/// ones. Where they move next to nothing, they only mark the number.
+/// The warning for a trial of length `elapsed` with this share of background I/O, by requests or by
+/// bytes, whichever is larger: small requests can disrupt a stream of large ones. If they move
+/// almost nothing, they do not make the number invalid.
 #[must_use]
 pub fn foreign_warning(
     title: &str,
@@ -146,19 +146,20 @@ pub fn foreign_warning(
     }
     let all = (device.read_bytes + device.written_bytes).max(1);
     let of_bytes = foreign.bytes as f64 / all as f64;
-    // Where either could all be ours, nothing is said of it.
+    // If all requests or all bytes could be ours, that part is omitted.
     let noun = if foreign.requests == 1 {
         "request"
     } else {
         "requests"
     };
-    // Both are the least that others did: so few requests cannot have been so many bytes.
+    // Both are lower bounds, so the two may be inconsistent: this few requests cannot have moved
+    // this many bytes.
     let is_likely = foreign.bytes / REQUEST_MAX <= foreign.requests;
     let requests = (foreign.requests > 0 && is_likely)
         .then(|| format!("{} {noun}", format_count(foreign.requests as f64)));
     let bytes = (foreign.bytes > 0).then(|| Bytes(foreign.bytes).to_string());
     let what: Vec<String> = requests.into_iter().chain(bytes).collect();
-    // The share of requests may be the larger one by far.
+    // The share of requests may be far larger.
     let counted = match of_bytes < foreign.share * 0.95 {
         true => format!(
             "requests on {}, and {:.0} % of the bytes,",
@@ -233,7 +234,7 @@ mod tests {
         );
     }
 
-    /// Bug: "1 request, 45.1 MiB".
+    /// Bug: "1 request, 45.1 MiB" was reported.
     #[test]
     fn requests_that_cannot_have_been_so_large_are_not_counted() {
         let foreign = BackgroundIo {
@@ -269,15 +270,15 @@ mod tests {
         check(25_600, Some(2_560), 0.0, Some(100_000.0));
         check(25_600, Some(2_560), 0.1, Some(100_000.0));
         check(25_600, Some(2_560), 0.11, None);
-        // Ten reads of 8 ms each are known to 1 %; a thousand of 9 us are 9 ms or nearly 10.
+        // Ten reads of 8 ms each are known to 1 %. A thousand of 9 us are between 9 and 10 ms.
         check(10, Some(80), 0.0, Some(8e6));
         check(1_000, Some(9), 0.0, None);
         check(0, Some(80), 0.0, None);
         check(25_600, None, 0.0, None);
     }
 
-    /// A random read of 1.13 ms, where the disk answers in 60 us: of 117,000 requests and 6.64 GiB
-    /// 28.4 MiB were ours.
+    /// A random read took 1.13 ms, where the disk answers in 60 us: of 117,000 requests and 6.64
+    /// GiB, 28.4 MiB were ours.
     #[test]
     fn a_neighbour_that_does_nearly_all_of_it_voids_the_number() {
         let all = device(117_000, 6_799, 0, 0);
@@ -299,7 +300,7 @@ mod tests {
             Some(Severity::Warning),
         );
         check(&device(25_600, 100, 0, 0), own(24_320, 95), nothing, None);
-        // Writes of others while we read, and small requests among large operations.
+        // Background writes while we read, and small requests among large operations.
         check(
             &device(25_600, 100, 400, 400),
             own(25_600, 100),
@@ -320,8 +321,8 @@ mod tests {
         );
     }
 
-    /// Bug: 1,574 reads of 1 MiB might have been 400,000 requests, so that 102,000 reads of 4 KiB
-    /// beside them, which halved their rate, were nobody's.
+    /// Bug: 1,574 reads of 1 MiB might have been 400,000 requests, so that 102,000 background reads
+    /// of 4 KiB, which halved their rate, were not detected.
     #[test]
     fn small_requests_beside_large_operations_are_seen() {
         let splitting = Splitting {
@@ -338,9 +339,9 @@ mod tests {
             nothing,
             Some(Severity::Invalid),
         );
-        // Alone, each is two requests.
+        // Alone, each operation is two requests.
         check(&device(3_148, 1_574, 0, 0), reads, nothing, None);
-        // A file in pieces of 4 KiB may be any number of requests.
+        // A file in extents of 4 KiB may be any number of requests.
         let splitting = Splitting {
             extents_per_byte: 1.0 / 4096.0,
             ..splitting
@@ -350,7 +351,8 @@ mod tests {
         check(&device(104_202, 1_574, 0, 0), reads, nothing, None);
     }
 
-    /// Two ranks on one disk were each said to have 50 % of foreign I/O: the other's.
+    /// Bug: two ranks on one disk were each reported to have 50 % background I/O, which was the
+    /// other's.
     #[test]
     fn processes_of_one_run_are_no_others_to_each_other() {
         let rank = OwnDeviceWork {
@@ -377,11 +379,11 @@ mod tests {
             nothing,
             None,
         );
-        // Own I/O that merged, or was answered from memory, is more than the device's.
+        // Own I/O that was merged or served from memory exceeds the device's.
         check(&device(10, 1, 0, 0), own(1_000, 900), nothing, None);
-        // It cannot be told whose writes these are.
+        // It cannot be determined whose writes these are.
         check(&device(10, 1, 9_000, 900), own(1_000, 900), None, None);
-        // A log is written now and then, and nothing else happens.
+        // An occasional log write on an otherwise idle device.
         check(&device(0, 0, 20, 1), OwnIo::default(), nothing, None);
     }
 }

@@ -1,7 +1,6 @@
-//! What to measure next, and the verdict: single trials, load curves, the check-up.
+//! Decides what to measure next, and judges results: single trials, load curves, the check-up.
 //!
-//! Everything here is told what was measured and says what to measure next; nothing sees a clock,
-//! a file or a thread.
+//! Measurements go in, the next step comes out. Nothing here uses a clock, a file or a thread.
 
 mod checkup;
 mod curve;

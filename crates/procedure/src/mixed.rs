@@ -1,25 +1,26 @@
-//! Times of each kind of operation of a mix, with intervals.
+//! Times of each kind of operation in a mix, with intervals.
 //!
-//! Slots hold all operations together, so how far those of one kind depend on each other is not
-//! known by itself. They are taken to be as few independent ones as their share of the least that
-//! was found for any figure of all operations, and twice as many must lie beyond a percentile
-//! before it loses its mark.
+//! Slots hold all operations together, so the correlation within one kind is unknown. The number of
+//! independent operations of a kind is taken as its share of the smallest number found for any
+//! figure of all operations. Twice as many as usual must lie beyond a percentile before it loses
+//! its mark.
 
 use engine::{KindRecord, Record};
 use results::{Measurement, Times, shares};
 use stats::{Estimate, Histogram, PercentileEstimate, student_t};
 
-/// Below so many independent operations of a kind nothing is said of its error.
+/// Minimum number of independent operations of a kind for an interval.
 const SAMPLES_MIN: f64 = 20.0;
-/// Independent operations beyond a percentile from which it has an interval. Fewer are believed of
-/// all operations, whose variance is known; here 17 of the 23 that passed with 10 held the truth.
+/// Independent operations beyond a percentile required for an interval. For all operations together
+/// fewer suffice, since their variance is known; here 17 of the 23 that passed with 10 included the
+/// true value.
 const EVIDENCE_MIN: f64 = 50.0;
-/// Twice as many make it firm: what kinds share of the variance is taken to be, not known.
+/// Twice as many make it firm, since the share of the variance is an assumption.
 const EVIDENCE_FIRM: f64 = 100.0;
-/// Both ends of an interval: 97.5 % each.
+/// Confidence of each end of an interval: 97.5 %.
 const EACH_END: f64 = 0.975;
 
-/// Give each kind of a mix its times.
+/// Adds times to each kind of a mix.
 pub(crate) fn estimate_kinds(measurement: &mut Measurement, record: &Record) {
     let done = |record: &KindRecord| !record.response.is_empty();
     if record.kinds.values().filter(|it| done(it)).count() < 2 {
@@ -37,14 +38,14 @@ pub(crate) fn estimate_kinds(measurement: &mut Measurement, record: &Record) {
     }
 }
 
-/// The fewest independent operations that stand behind the mean or a percentile with an interval.
+/// The smallest number of independent operations behind the mean or a percentile with an interval.
 pub(crate) fn least_independent(all: &Times) -> f64 {
     let percentiles = all.percentiles.iter().filter(|it| it.has_interval());
     let samples = percentiles.filter_map(|it| Some(it.estimate?.samples));
     samples.fold(all.mean.samples, f64::min)
 }
 
-/// Times of so many independent operations.
+/// Times of `samples` independent operations.
 pub(crate) fn times(histogram: &Histogram, samples: f64) -> Times {
     let percentile = |&p: &f64| {
         let evidence = samples * p.min(1.0 - p);
@@ -84,8 +85,8 @@ fn mean(histogram: &Histogram, samples: f64) -> Estimate {
     }
 }
 
-/// A percentile between those of the shares that `samples` cannot tell from its own (Wilson's
-/// interval of a share).
+/// A percentile with the percentiles of the shares that `samples` cannot distinguish from its own
+/// (Wilson's interval).
 fn quantile(histogram: &Histogram, p: f64, samples: f64) -> Estimate {
     let at = |share: f64| histogram.quantile(share).map_or(f64::NAN, |ns| ns as f64);
     let value = Estimate::exact(at(p), samples);
@@ -97,7 +98,7 @@ fn quantile(histogram: &Histogram, p: f64, samples: f64) -> Estimate {
     let middle = (p + square / (2.0 * n)) / (1.0 + square / n);
     let half = z * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt() / (1.0 + square / n);
     let high = middle + half;
-    // Beyond the last of the independent operations nothing bounds it.
+    // Beyond the last independent operation there is no upper bound.
     let is_bounded = high < 1.0 - 0.5 / n;
     Estimate {
         low: at(middle - half).min(value.value),
@@ -113,13 +114,13 @@ fn quantile(histogram: &Histogram, p: f64, samples: f64) -> Estimate {
 mod tests {
     use super::*;
 
-    /// 1 to 10,000 ns, each once: a percentile is its share.
+    /// Values of 1 to 10,000 ns, each once, so that a percentile equals its share.
     #[test]
     fn a_percentile_lies_between_those_that_its_samples_cannot_tell_from_it() {
         let mut histogram = Histogram::new();
         (1..=10_000).for_each(|ns| histogram.record(ns));
         let found = quantile(&histogram, 0.5, 400.0);
-        // Half of 400 by chance: 5 % either way.
+        // Half of 400 varies by 5 % either way.
         assert!((found.low / 4_510.0 - 1.0).abs() < 0.01, "{found:?}");
         assert!((found.high / 5_490.0 - 1.0).abs() < 0.01, "{found:?}");
         assert!(!quantile(&histogram, 0.999, 400.0).is_bounded());

@@ -1,4 +1,4 @@
-//! Watches a trial: merges the workers' slots, looks at the schedule of looks, and says when to
+//! Monitors a trial: merges the workers' slots, evaluates them on a schedule, and decides when to
 //! stop.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -20,22 +20,22 @@ use crate::trial::TimeLimit;
 pub enum Ending {
     /// The goal was reached.
     Goal,
-    /// Time was up.
+    /// Time is up.
     Budget,
-    /// The clients had nothing more to do.
+    /// The clients have finished.
     Finished,
     /// An operation failed.
     Failed,
     /// Open arrivals outran the storage.
     Overloaded,
-    /// Somebody stopped the run.
+    /// The run was interrupted.
     Interrupted,
 }
 
-/// How much longer than planned a trial waits for its first answer.
+/// Maximum extra time to wait for the first completion.
 const FIRST_ANSWER_MAX: Duration = Duration::from_secs(10);
 
-/// Collects slots and decides.
+/// Collects slots and decides when to stop.
 #[derive(Debug)]
 pub struct Monitor {
     store: SlotStore,
@@ -43,44 +43,44 @@ pub struct Monitor {
     channel: Channel,
     duration_max: Duration,
     slot_width: Duration,
-    /// Slots of epochs that not all workers have passed, in the order of their epochs.
+    /// Slots of epochs that some workers have not passed yet, in order of epochs.
     pending: VecDeque<Slot>,
     watermarks: Vec<u64>,
-    /// How many workers stand at each: of ten thousand, the least is found without a search.
+    /// Number of workers at each epoch, to find the minimum among thousands without a search.
     standing: BTreeMap<u64, usize>,
     latest: Option<Evaluation>,
     sampler: Sampler,
     has_series: bool,
     limit: Option<TimeLimit>,
-    /// Whether any operation was done or failed.
+    /// Whether any operation completed or failed.
     has_answer: bool,
-    /// Bytes moved by the operations so far.
+    /// Bytes moved so far.
     bytes: u64,
     leaving: FinishedClients,
 }
 
-/// What becomes of the slots after a client has finished.
+/// How slots are treated after a client has finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FinishedClients {
-    /// They count like the others.
+    /// They count as before.
     Counts,
-    /// They count no more: the load is that of fewer clients.
+    /// They no longer count, because the load is that of fewer clients.
     Ends,
-    /// A client finished in this epoch, and nothing counts from there on.
+    /// A client finished in this epoch. Nothing counts from there on.
     Ended { epoch: u64 },
 }
 
-/// How a trial stands to a limit of the response time.
+/// Relation of a trial to a limit on the response time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WithinLimit {
     /// The share of response times within the limit.
     pub share: Estimate,
-    /// The percentile that must not be above the limit, nanoseconds, whatever its evidence.
+    /// The percentile that must not exceed the limit, nanoseconds, however few samples it rests on.
     pub percentile: Estimate,
 }
 
 impl Monitor {
-    /// A monitor of `workers` workers with `clients` clients between them.
+    /// A monitor of `workers` workers that share `clients` clients.
     #[must_use]
     pub fn new(
         goal: Option<Goal>,
@@ -109,7 +109,7 @@ impl Monitor {
         }
     }
 
-    /// The same monitor of clients that ask in another way than one operation after the other.
+    /// Sets an arrival pattern other than a closed loop.
     #[must_use]
     pub fn arriving(self, arrivals: ArrivalPattern) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Monitor {
         }
     }
 
-    /// The same monitor, which leaves out so much at the start.
+    /// Sets a fixed warm-up.
     #[must_use]
     pub fn warming_up(self, warm_up: Option<Duration>) -> Self {
         Self {
@@ -127,8 +127,8 @@ impl Monitor {
         }
     }
 
-    /// The same monitor of clients each of which is at work `lead_in` after the start, and only
-    /// as long as none has finished: what came before and comes later is another load.
+    /// Counts only the time in which all clients work: from `lead_in` after the start until the
+    /// first one finishes. The rest is a different load.
     #[must_use]
     pub fn all_at_work(self, lead_in: Duration) -> Self {
         Self {
@@ -138,14 +138,14 @@ impl Monitor {
         }
     }
 
-    /// The same monitor, which ends the trial too when it is clear whether a limit is met.
+    /// Also ends the trial when it is decided whether a limit is met.
     #[must_use]
     pub const fn limited(mut self, limit: Option<TimeLimit>) -> Self {
         self.limit = limit;
         self
     }
 
-    /// How the trial stands to its limit; `None` without one, or before anything can be said.
+    /// The relation to the limit; `None` without one, or before it is known.
     #[must_use]
     pub fn within_limit(&self) -> Option<WithinLimit> {
         let limit = self.limit?;
@@ -174,9 +174,8 @@ impl Monitor {
             && within.is_some_and(|it| it.low >= limit.share || it.high < limit.share)
     }
 
-    /// The same monitor, which cuts the trial into intervals of that length, and tells what the
-    /// machine did in each. With `is_cached`, pages that are fetched from a device are misses of
-    /// the page cache.
+    /// Divides the trial into intervals of this length, and records the machine's activity in each.
+    /// With `is_cached`, pages read from a device are page-cache misses.
     #[must_use]
     pub fn sampled(mut self, every: Option<Duration>, is_cached: bool) -> Self {
         self.has_series = every.is_some();
@@ -184,43 +183,43 @@ impl Monitor {
         self
     }
 
-    /// Take note of what the machine had done when the trial began.
+    /// Records the machine's counters at the start of the trial.
     pub fn begin_sampling(&mut self, activity: Activity) {
         self.sampler.begin(activity);
     }
 
-    /// Whether an interval is over, `elapsed` after the start.
+    /// Whether an interval has ended, `elapsed` after the start.
     #[must_use]
     pub fn is_sample_due(&self, elapsed: Duration) -> bool {
         self.sampler.is_due(elapsed)
     }
 
-    /// End an interval `elapsed` after the start; `activity` is what the machine has done by then.
+    /// Ends an interval `elapsed` after the start; `activity` has the machine's counters at that
+    /// time.
     pub fn close_sample(&mut self, elapsed: Duration, activity: &Activity) {
         self.sampler.close(elapsed, activity);
     }
 
-    /// What a machine of so many processors did in each interval; `None` when that was not asked
-    /// for.
+    /// Activity by interval of a machine with `processors` processors; `None` if not requested.
     #[must_use]
     pub fn series(&self, processors: u32) -> Option<SystemSeries> {
         self.has_series.then(|| self.sampler.series(processors))
     }
 
-    /// What was completed in each interval, and how long it took.
+    /// Completions and response times by interval.
     #[must_use]
     pub fn intervals(&self) -> Vec<Interval> {
         self.sampler.intervals()
     }
 
-    /// Take the slots that `worker` closed; none of its later slots begins before `elapsed`.
+    /// Takes the slots closed by `worker`, whose later slots all start at or after `elapsed`.
     pub fn push(&mut self, worker: usize, slots: Vec<Slot>, elapsed: Duration) {
         for slot in slots {
             self.has_answer |= slot.completions + slot.errors > 0;
             let at_ns = slot.epoch * self.slot_width.as_nanos();
             self.sampler.count(&slot, at_ns);
             self.bytes += slot.bytes;
-            // One worker alone, or the furthest of several, adds at the end.
+            // A single worker, or the furthest of several, appends at the end.
             let is_last = self.pending.back().is_none_or(|it| it.epoch < slot.epoch);
             if is_last {
                 self.pending.push_back(slot);
@@ -239,7 +238,7 @@ impl Monitor {
         self.pass_on(least);
     }
 
-    /// A worker has closed all slots before `epoch`.
+    /// `worker` has closed all slots before `epoch`.
     fn advance(&mut self, worker: usize, epoch: u64) {
         let was = std::mem::replace(&mut self.watermarks[worker], epoch);
         *self.standing.entry(epoch).or_default() += 1;
@@ -271,9 +270,9 @@ impl Monitor {
         (elapsed >= self.longest()).then_some(Ending::Budget)
     }
 
-    /// After how long the trial ends in any case. One that is to tell something, and whose clients
-    /// may not even have asked by then, waits for its first answer, but not for ever. So does one
-    /// of a fixed time whose clients have asked: it cannot end before they are answered.
+    /// When the trial ends at the latest. If it needs a result but clients may not have issued
+    /// anything by then, it waits for the first completion, up to a limit. So does a trial of fixed
+    /// length whose clients have issued, since it cannot end before they complete.
     fn longest(&self) -> Duration {
         let is_asked = self.store.arrivals() == ArrivalPattern::Saturating;
         if self.has_answer || (self.goal.is_none() && !is_asked) {
@@ -282,14 +281,14 @@ impl Monitor {
         self.duration_max + FIRST_ANSWER_MAX
     }
 
-    /// The last look, for a screen.
+    /// The latest evaluation, for a screen.
     #[must_use]
     pub const fn latest(&self) -> Option<&Evaluation> {
         self.latest.as_ref()
     }
 
-    /// 99 % of the response times so far are below this, ns, as of the last interval that is over;
-    /// `None` of few.
+    /// The 99th percentile of the response times so far, ns, as of the last complete interval;
+    /// `None` with too few.
     #[must_use]
     pub const fn p99_ns(&self) -> Option<f64> {
         self.sampler.p99_ns()
@@ -307,15 +306,16 @@ impl Monitor {
         self.sampler.mean_ns()
     }
 
-    /// Bytes that the operations so far moved.
+    /// Bytes moved so far.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Pass on what is left, now that the trial ended `elapsed` after its start and no worker will
-    /// send more. Time without completions at the end counts too: a stall is part of the trial. The
-    /// epoch in which it ended is left out: as a whole one, it would lower the throughput.
+    /// Processes the remaining slots after the trial ended at `elapsed` and all workers have sent
+    /// theirs. Time without completions at the end counts: a stall is part of the trial. The
+    /// partial last epoch is left out, because counting it as a whole one would lower the
+    /// throughput.
     pub fn finish(&mut self, elapsed: Duration) {
         let end = elapsed.as_nanos() / self.slot_width.as_nanos();
         self.pass_on(end);
@@ -326,7 +326,7 @@ impl Monitor {
         });
     }
 
-    /// The whole evaluation of one kind of time, percentiles and findings included.
+    /// The full evaluation of one channel, with percentiles and findings.
     #[must_use]
     pub fn evaluate(&self, channel: Channel) -> Option<Evaluation> {
         self.evaluate_at(channel, &results::shares())
@@ -339,7 +339,7 @@ impl Monitor {
         evaluate_fully(&self.store, channel, &goal, percentiles)
     }
 
-    /// Percentiles of `evaluation`, which was made of these slots, whatever their evidence.
+    /// Percentiles of `evaluation`, made from these slots, however few samples they rest on.
     #[must_use]
     pub fn quantiles(
         &self,

@@ -1,5 +1,5 @@
-//! Which figures a command gives, as far as is known before it measures: a goal on any other is
-//! refused while nothing was done yet.
+//! Figures that a command offers, known before it measures, so that a goal on any other is refused
+//! at once.
 
 use results::{Unit, metrics_of};
 use units::Duration;
@@ -8,25 +8,25 @@ use crate::requirement::{Requirement, split};
 
 const SATURATION: &str = "saturation";
 
-/// Rows whose names are known.
+/// Rows with known names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OfferedRow {
-    /// The only row, whose figures need no name in front.
+    /// The only row, whose figures need no row name.
     Only(String),
-    /// The row of that name.
+    /// The row with that name.
     Named(String),
-    /// A level of a load curve, as in `2ms` or `5ms@p99`: one of these, nanoseconds and percentile,
-    /// or of its own choice.
+    /// A level of a load curve, such as `2ms` or `5ms@p99`: one of these in nanoseconds and
+    /// percentile, or `None` if chosen by the curve.
     Level(Option<Vec<(u64, Option<f64>)>>),
-    /// Rows that are known when they were measured.
+    /// Rows known only after the measurement.
     Any,
 }
 
-/// The figures that a command gives.
+/// The figures that a command offers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfferedFigures {
     rows: Vec<(OfferedRow, Vec<(String, Unit)>)>,
-    /// The trials that can be repeated at a rate of a goal.
+    /// Trials that goals can request at a rate.
     rated: Vec<String>,
 }
 
@@ -61,14 +61,14 @@ fn level_of(row: &str) -> Option<(u64, Option<f64>)> {
 }
 
 impl OfferedFigures {
-    /// With the metrics of that measurement in that row.
+    /// Adds the metrics of that measurement in that row.
     #[must_use]
     pub fn and(mut self, row: OfferedRow, measurement: &str) -> Self {
         self.rows.push((row, metrics_of(measurement)));
         self
     }
 
-    /// With the levels and the saturation of a load curve.
+    /// Adds the levels and the saturation of a load curve.
     #[must_use]
     pub fn and_curve(self, levels: Option<Vec<(u64, Option<f64>)>>) -> Self {
         let mut offer = self.and(OfferedRow::Level(levels), "curve");
@@ -78,17 +78,17 @@ impl OfferedFigures {
         offer
     }
 
-    /// With goals of a rate on the trial of that name.
+    /// Allows goals with a rate on the trial of that name.
     #[must_use]
     pub fn and_rated(mut self, trial: &str) -> Self {
         self.rated.push(trial.to_owned());
         self
     }
 
-    /// Whether the command can give what the goals are on.
+    /// Checks that the command offers the figures of the goals.
     ///
     /// # Errors
-    /// Names the first goal that it cannot judge, and what there is.
+    /// Names the first goal that it cannot judge, and the figures on offer.
     pub fn check(&self, goals: &[Requirement]) -> Result<(), String> {
         goals.iter().try_for_each(|goal| self.check_one(goal))
     }
@@ -134,7 +134,7 @@ impl OfferedFigures {
         })
     }
 
-    /// The first row that has the metric, and is known by name.
+    /// The first named row that has the metric.
     fn row_with(&self, metric: &str) -> Option<&str> {
         self.rows.iter().find_map(|(row, metrics)| match row {
             OfferedRow::Named(name) if metrics.iter().any(|it| it.0 == metric) => {
@@ -150,7 +150,7 @@ impl OfferedFigures {
         having.map(|(row, _)| row.in_words()).collect()
     }
 
-    /// The figures, rows with the same ones together.
+    /// The figures in words, with rows that share them grouped.
     fn in_words(&self) -> String {
         let mut groups: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
         for (row, metrics) in &self.rows {

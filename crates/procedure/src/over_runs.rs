@@ -1,15 +1,13 @@
-//! Several runs of one measurement as one: each figure is the mean over the runs, with the interval
-//! that their differences give.
-//!
-//! How much two runs of the same storage differ does not show within one of them. Figures of which
-//! nothing is known over runs (times by kind of operation, series) are left out.
+//! Combines several runs of one measurement: each figure is the mean over the runs, with an
+//! interval from their differences, since the variation between runs does not show within one.
+//! Figures without such an interval (times by kind of operation, series) are left out.
 
 use results::{Measurement, Run, Status, Times, Trust, Warning};
 use stats::{Estimate, PercentileEstimate, RepeatsEnd, Verdict, mean_of_repeats};
 use units::format_counted;
 
-/// One run in place of several: the first of them with the figures of all. One that was stopped
-/// counts only where none came to its end: shorter than the others, it would weigh as much.
+/// Combines several runs into one: the first run with the figures of all. Interrupted runs count
+/// only if none is complete, since they are shorter but would have equal weight.
 ///
 /// # Panics
 /// Without runs.
@@ -73,7 +71,7 @@ fn over_measurements(all: &[&Measurement]) -> Measurement {
     }
 }
 
-/// How the runs ended: as the first of them that cannot be used.
+/// The combined verdict: that of the first run that cannot be used, if any.
 fn worst(all: &[&Measurement]) -> Verdict {
     let verdicts = all.iter().map(|it| &it.verdict);
     let mut bad = verdicts.filter(|it| !Trust::of(it, &[]).is_usable());
@@ -102,14 +100,14 @@ fn over_times(all: &[&Measurement], of: fn(&Measurement) -> &Times) -> Times {
     }
 }
 
-/// Without an interval where there is none over so few runs.
+/// The mean, without an interval if there are too few runs for one.
 fn mean_over(values: &[f64]) -> Estimate {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let unknown = || Estimate::exact(mean, values.len() as f64).without_interval();
     mean_of_repeats(values, RepeatsEnd::Fixed).unwrap_or_else(unknown)
 }
 
-/// Those of all runs, each code once.
+/// Warnings of all runs, each code once.
 fn each_once<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<Warning> {
     let mut kept: Vec<Warning> = Vec::new();
     for warning in warnings {
@@ -145,8 +143,8 @@ mod tests {
         assert!(all.measurements[0].title.ends_with(", 3 runs"));
     }
 
-    /// A run of 0.3 s that a signal ended weighed as much as three whole ones, and the sum of runs
-    /// with too few samples was reliable.
+    /// Bug: a run of 0.3 s ended by a signal weighed as much as three whole ones, and the sum of
+    /// runs with too few samples was reliable.
     #[test]
     fn what_was_cut_off_does_not_count_and_what_cannot_be_used_is_not_forgotten() {
         let mut runs = [1.0, 3.0, 50.0].map(|value| {

@@ -1,9 +1,9 @@
-//! Whether a number is a limit of this program's and not the storage's.
+//! Detects figures limited by this program rather than by the storage.
 //!
-//! At most so many requests are outstanding as the driver has room for; the rest wait here. That
-//! is the storage's queue as long as the storage is the slower for having more: then it does not
-//! matter where one waits. If service times are the same with all room taken, the storage would
-//! have carried more, and what was measured is the room.
+//! At most as many requests are outstanding as the driver has slots. The rest wait here. That is
+//! equivalent to a queue at the storage as long as more requests make the storage slower. If
+//! service times are the same with all slots taken, the storage could have sustained more, and the
+//! limit was the number of slots.
 
 use engine::{Record, RoomWaits};
 use results::{Measurement, RoomWait, Severity, Warning, WarningCode};
@@ -14,33 +14,33 @@ use crate::doubts::STALL_NS;
 use crate::single::{Circumstances, Standstill};
 use crate::trial::Trial;
 
-/// Share of the response times spent waiting for room above which it is told ...
+/// Share of the response times spent waiting for a slot above which it is reported ...
 const SHARE_REPORTED: f64 = 0.01;
-/// ... and above which it makes a number useless, where the limit is ours and the interval of the
-/// mean is wider.
+/// ... and above which the number is invalid, if the limit is ours. If the interval of the mean is
+/// narrower, its half-width is the threshold, but at least the one above.
 const SHARE_VOID: f64 = 0.05;
-/// Service times that grow by less than this with all room taken are no sign of a queue at the
+/// If service times grow by less than this factor with all slots taken, there is no queue at the
 /// storage.
 const RATIO_OURS: f64 = 1.5;
-/// Where clients outnumber so many requests, nobody chose the queue that they wait in.
+/// From this many requests on, a queue of further clients was not requested.
 const DEPTH_UNASKED: u32 = 1024;
-/// Waiting for a free slot is blamed on a stall as long as it is at most this many times what
-/// arrivals wait during the stall: until the queue behind it is gone, later requests wait, too.
+/// Waiting for a slot is attributed to a stall up to this multiple of the wait during the stall:
+/// later requests also wait until its queue is gone.
 const STALL_FACTOR: f64 = 4.0;
-/// A worker that is at work for this share of the time has no time left for more.
+/// A worker busy for this share of the time is saturated.
 const WORKER_FULL: f64 = 0.95;
-/// Where this program stood still for more than this share of a trial, it is told ...
+/// If this program stood still for more than this share of a trial, it is reported ...
 const STANDSTILL_DOUBT: f64 = 0.05;
-/// ... and for more than this, nothing is known of the storage.
+/// ... and for more than this, the result is invalid.
 const STANDSTILL_VOID: f64 = 0.25;
-/// A stall is ours where we stood still for this part of it.
+/// A stall is attributed to this program if it stood still for this part of it.
 const STANDSTILL_PART: f64 = 0.7;
-/// The code of the warning that a worker was the limit.
+/// Code of the warning that a worker was the bottleneck.
 pub(crate) const BUSY_WORKER: WarningCode = WarningCode::BusyWorker;
-/// Operations of either kind without which their service times are not compared.
+/// Minimum number of operations of either kind to compare their service times.
 const COMPARED_MIN: u64 = 30;
 
-/// How the waits for room of a trial stand to its response times; `None` without any.
+/// Waits for a slot relative to the response times; `None` without any.
 pub(crate) fn room_wait(room: &RoomWaits, record: &Record) -> Option<RoomWait> {
     let of_storage = record
         .kinds
@@ -60,16 +60,16 @@ pub(crate) fn room_wait(room: &RoomWaits, record: &Record) -> Option<RoomWait> {
     })
 }
 
-/// The doubt that a number is as good as the room for outstanding requests. `mean_whole_ns` is the
-/// mean response time with the warm-up.
+/// The warning that a number is limited by the slots for outstanding requests. `mean_whole_ns` is
+/// the mean response time with the warm-up.
 pub(crate) fn own_limit(
     trial: &Trial,
     measurement: &Measurement,
     mean_whole_ns: f64,
     findings: &[Finding],
 ) -> Option<Warning> {
-    // Control threads have clocks of their own, and a client that never thinks has no schedule to
-    // be late for: with few requests for many clients the queue here was asked for.
+    // Control threads have their own clocks, and clients without think time have no schedule to be
+    // late for: with few requests for many clients, the queue here was requested.
     let is_asked = trial.is_saturating() && measurement.nominal_depth < DEPTH_UNASKED;
     let is_reported = match trial.spec {
         ClientSpec::Mix(_) => !is_asked,
@@ -83,7 +83,7 @@ pub(crate) fn own_limit(
         .room
         .filter(|room| is_reported && room.share > SHARE_REPORTED)?;
     let waited_ns = room.share * mean_whole_ns * measurement.completions_all as f64;
-    // That a storage which answers nothing fills all room is said of the stall.
+    // A storage that stalls fills all slots, which the warning about the stall covers.
     if waited_ns <= STALL_FACTOR * behind_stalls_ns(measurement, findings) {
         return None;
     }
@@ -121,8 +121,8 @@ pub(crate) fn own_limit(
     )
 }
 
-/// The doubt that a load is as high as one thread of this program can make it. A worker that has
-/// one request at a time is the storage's own path, and no limit.
+/// The warning that a load is limited by one thread of this program. A worker with one request at a
+/// time is the storage's own path and not a limit.
 #[must_use]
 pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
     let generator = measurement.generator.as_ref()?;
@@ -163,10 +163,10 @@ pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
     ))
 }
 
-/// The doubt that this program itself stood still: what was outstanding then took as much longer,
-/// whatever the storage did.
+/// The warning that this program stood still. Requests outstanding then took longer, whatever the
+/// storage did.
 pub(crate) fn standstill(measurement: &Measurement, known: &Circumstances) -> Option<Warning> {
-    // What lies behind the end of a short trial, before this program ran again, paused nothing.
+    // A standstill after the end of a short trial did not pause anything in it.
     let Standstill { total, longest } = known.standstill;
     let (total, longest) = (total.min(known.elapsed), longest.min(known.elapsed));
     let share = total.as_secs_f64() / known.elapsed.as_secs_f64().max(1e-9);
@@ -193,7 +193,7 @@ pub(crate) fn standstill(measurement: &Measurement, known: &Circumstances) -> Op
     )
 }
 
-/// The findings without stalls that are as long as our own.
+/// The findings, without stalls as long as our own standstill.
 pub(crate) fn storages_own(findings: &[Finding], own: Standstill) -> Vec<Finding> {
     let is_ours = |finding: &Finding| match finding {
         Finding::Stalled(stalls) => {
@@ -205,8 +205,8 @@ pub(crate) fn storages_own(findings: &[Finding], own: Standstill) -> Vec<Finding
     others.cloned().collect()
 }
 
-/// What arrivals wait behind stalls at least, summed over them: at a rate `r` that is `r L^2 / 2`
-/// of a stall of `L`, and all but the longest are taken to be as short as the shortest.
+/// Lower bound for the total wait of arrivals behind stalls: at a rate `r`, a stall of `L` causes
+/// `r L^2 / 2`. All but the longest are taken to be as short as the shortest.
 fn behind_stalls_ns(measurement: &Measurement, findings: &[Finding]) -> f64 {
     let per_second = measurement.offered.unwrap_or(measurement.throughput.value);
     let squares = findings.iter().map(|finding| match finding {
@@ -219,19 +219,19 @@ fn behind_stalls_ns(measurement: &Measurement, findings: &[Finding]) -> f64 {
     squares.sum::<f64>() / 2.0 * per_second / 1e9
 }
 
-/// Whether the room for outstanding requests held the load up, and not the storage.
+/// Whether the slots for outstanding requests limited the load, rather than the storage.
 fn is_ours(room: RoomWait) -> bool {
     room.service_ratio.is_some_and(|ratio| ratio < RATIO_OURS)
 }
 
-/// Whether nothing tells who held the load up: nearly all requests waited for room, so that their
-/// service times cannot be compared with those of others.
+/// Whether the cause is unknown: nearly all requests waited for a slot, so there are no others to
+/// compare their service times with.
 pub(crate) fn is_unexplained(measurement: &Measurement) -> bool {
     let room = measurement.room;
     room.is_some_and(|room| room.service_ratio.is_none())
 }
 
-/// Who made operations wait that were due and not done, and what to do.
+/// What delayed operations that were due but not completed, and what to do about it.
 pub(crate) fn who_kept_back(measurement: &Measurement) -> &'static str {
     let response_ns = measurement.response.mean.value;
     if measurement
@@ -300,7 +300,7 @@ mod tests {
         check(64, 4, (0.97, 0.96), Some("Raise --workers"));
     }
 
-    /// A stall of 2.5 s in a trial of 10 s while this program stood still for 2.45 s of it.
+    /// A stall of 2.5 s in a trial of 10 s, during 2.45 s of which this program stood still.
     #[test]
     fn a_stall_while_we_stood_still_is_not_the_storages() {
         let second = Duration::from_secs(1);
@@ -334,7 +334,7 @@ mod tests {
         check((millis(600), millis(30)), Some(Severity::Warning), false);
         check((millis(400), millis(30)), None, false);
         check((Duration::ZERO, Duration::ZERO), None, false);
-        // A trial of 22 ms was "paused for 36.6 ms, 164 % of the trial".
+        // Bug: a trial of 22 ms was "paused for 36.6 ms, 164 % of the trial".
         let beyond = known(millis(16_400), millis(16_400));
         let said = standstill(&Measurement::empty(), &beyond).expect("a warning");
         assert!(

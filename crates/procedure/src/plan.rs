@@ -1,20 +1,18 @@
-//! What procedures of trials have in common: each is told what was measured, and says what to
-//! measure next.
-//!
-//! Three are none: the search for users is told percentiles, the tests of files and the timing of
-//! commands are told how long a pass took, and count the time between passes as well.
+//! Common interface of procedures made of trials: they receive a measurement and choose the next
+//! one. Three are different: the search for users uses percentiles, and the file tests and timed
+//! commands use the time of a pass, and also count the time between passes.
 
 use results::Measurement;
 use units::Duration;
 
-/// Says what to measure next, until it has enough or its time is over.
+/// Chooses the next step until the result is precise enough or time is up.
 pub trait Plan {
-    /// What is measured in one go.
+    /// What is measured in one step.
     type Step;
 
-    /// What to measure next; `None` when nothing more is wanted.
+    /// The next step; `None` when finished.
     fn next_step(&mut self) -> Option<Self::Step>;
 
-    /// Take in what a step gave, which took `elapsed` with all that belongs to it.
+    /// Records the result of a step, which took `elapsed` in total.
     fn record(&mut self, step: &Self::Step, measurement: &Measurement, elapsed: Duration);
 }

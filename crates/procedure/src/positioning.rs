@@ -1,8 +1,8 @@
-//! Positioning: files are opened in random order, and the first record of each is read.
+//! Positioning: opens files in random order and reads the first record of each.
 //!
 //! Source: KP3's performance tests, "DLT2000 SMFS Positioning Performance" (1995): a random
-//! permutation of the files on a tape, so that each is opened once, and a histogram of the times
-//! in bins of ten seconds. The order and the sums are the same for real files and for a model;
+//! permutation of the files on a tape, so that each is opened once, and a histogram of the times in
+//! bins of ten seconds. The order and the sums are the same for real files and for a model;
 //! [`position`] is the measurement on a driver, where files are parts of one target.
 
 use engine::{Driver, DriverError};
@@ -11,29 +11,29 @@ use stats::{Estimate, mean_interval};
 use units::Duration;
 use workload::{ClientId, Op, Request, TargetId};
 
-/// Rounds from which it can be said between which 95 % of them lie.
+/// Minimum number of rounds for the range of 95 % of them.
 const ROUNDS_MIN: usize = 40;
-/// The share of the rounds on either side of that.
+/// The share of the rounds outside that range on either side.
 const TAIL: f64 = 0.025;
-/// The most bins, and the most that are made unasked.
+/// Maximum number of bins, and the maximum created by default.
 const BINS_MAX: u64 = 1000;
 const BINS_USUAL: u64 = 12;
 
-/// What is opened.
+/// Settings of positioning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PositioningPlan {
-    /// Files, one after the other on the target.
+    /// Number of files, stored one after the other on the target.
     pub files: u32,
     pub file_bytes: u64,
     /// Bytes of the first record.
     pub record_bytes: u32,
-    /// Width of a bin of the histogram; else a round one that makes a dozen bins at most.
+    /// Bin width of the histogram; by default a round one that gives at most a dozen bins.
     pub bin: Option<Duration>,
     /// Seed of the orders.
     pub seed: u64,
 }
 
-/// The order in which the files are opened in a round: each once.
+/// The random order in which a round opens the files, each once.
 #[must_use]
 pub fn positioning_order(files: u32, seed: u64, round: u32) -> Vec<u32> {
     let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
@@ -42,10 +42,10 @@ pub fn positioning_order(files: u32, seed: u64, round: u32) -> Vec<u32> {
     order
 }
 
-/// Open every file once, in the order of `round`; the time of each, in that order.
+/// Opens every file once, in the order of `round`, and returns the times in that order.
 ///
 /// # Errors
-/// When the driver breaks, or a record cannot be read.
+/// If the driver fails, or a record cannot be read.
 pub fn position<D: Driver>(
     driver: &mut D,
     plan: &PositioningPlan,
@@ -80,36 +80,35 @@ pub fn position<D: Driver>(
 /// Why the files could not all be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum PositioningError {
-    /// The driver is broken.
+    /// The driver failed.
     #[error(transparent)]
     Driver(#[from] DriverError),
     /// A record could not be read.
     #[error("the first record of file {file} cannot be read: error number {code}")]
     Read {
-        /// Which file, from zero.
+        /// Number of the file, from zero.
         file: u32,
-        /// The error number.
+        /// errno value.
         code: i32,
     },
 }
 
-/// What the times of all rounds amount to.
+/// Summary of the times of all rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PositioningFound {
     /// Mean time to the first record, over all rounds, nanoseconds.
     pub mean: Estimate,
-    /// Between which the mean of one round lies in 95 % of the rounds, nanoseconds. Absent where
-    /// there are too few rounds to say so.
+    /// Range of the means of 95 % of the rounds, nanoseconds. Absent with too few rounds.
     pub one_round: Option<Estimate>,
     pub longest: Duration,
     /// Width of a bin.
     pub bin: Duration,
-    /// Files of one round by their time: the mean over rounds, and between which the number lies
-    /// in 95 % of the rounds. The first bin begins at zero.
+    /// Files per round by time: the mean over rounds, and the range of 95 % of the rounds. The
+    /// first bin starts at zero.
     pub bins: Vec<Estimate>,
 }
 
-/// The times of all rounds, summed up. There is one time at least.
+/// Summarises the times of all rounds. At least one time is required.
 #[must_use]
 pub fn positioning_found(plan: &PositioningPlan, rounds: &[Vec<Duration>]) -> PositioningFound {
     let nanos = |round: &Vec<Duration>| -> Vec<f64> {
@@ -119,7 +118,7 @@ pub fn positioning_found(plan: &PositioningPlan, rounds: &[Vec<Duration>]) -> Po
     let means: Vec<f64> = rounds.iter().map(|round| mean_of(&nanos(round))).collect();
     let mean = match rounds {
         [only] => mean_of_some(&nanos(only)),
-        // Each begins with a device at rest: by construction none resembles another.
+        // Each round starts with an idle device, so rounds are independent.
         _ => mean_of_some(&means),
     };
     let max_ns = rounds
@@ -148,7 +147,7 @@ pub fn positioning_found(plan: &PositioningPlan, rounds: &[Vec<Duration>]) -> Po
     }
 }
 
-/// Where bins of that width would be too many for `times`: a round width that will do.
+/// A wider round width if bins of this width would be too many for `times`.
 #[must_use]
 pub fn wider_bin(bin: Duration, times: &[Duration]) -> Option<Duration> {
     let max_ns = times.iter().max().map_or(0, |time| time.as_nanos());
@@ -156,14 +155,14 @@ pub fn wider_bin(bin: Duration, times: &[Duration]) -> Option<Duration> {
     (!is_fine).then(|| Duration::from_nanos(round_bin(max_ns, BINS_MAX)))
 }
 
-/// The least of 1, 2, 5, 10 ... that makes `most` bins at most.
+/// The smallest of 1, 2, 5, 10 ... that gives at most `most` bins.
 fn round_bin(max_ns: u64, most: u64) -> u64 {
     let steps = (0..19).flat_map(|decade| [1, 2, 5].map(|digit| digit * 10_u64.pow(decade)));
     let mut fitting = steps.filter(|step| max_ns / step < most);
     fitting.next().unwrap_or(max_ns)
 }
 
-/// The mean with its interval; of a single value there is none.
+/// The mean with its interval; a single value has none.
 fn mean_of_some(values: &[f64]) -> Estimate {
     match values {
         [only] => Estimate {
@@ -174,7 +173,7 @@ fn mean_of_some(values: &[f64]) -> Estimate {
     }
 }
 
-/// A value of which no interval can be stated.
+/// A value without an interval.
 fn known(value: f64, samples: usize) -> Estimate {
     Estimate {
         low: 0.0,
@@ -183,7 +182,7 @@ fn known(value: f64, samples: usize) -> Estimate {
     }
 }
 
-/// The mean, and between which 95 % of the values lie.
+/// The mean, and the range of 95 % of the values.
 fn within(values: &[f64]) -> Option<Estimate> {
     if values.len() < ROUNDS_MIN {
         return None;
@@ -221,7 +220,7 @@ mod tests {
         assert_eq!(first, (0..91).collect::<Vec<u32>>());
     }
 
-    /// Each of six orders of three files comes up as often as the others.
+    /// Each of the six orders of three files is equally frequent.
     #[test]
     fn all_orders_are_alike() {
         let mut found = std::collections::BTreeMap::<Vec<u32>, u32>::new();

@@ -1,5 +1,5 @@
-//! Profiles of applications: what each of them does with its storage, and what it needs from it.
-//! They are texts in `profiles/`; docs/profiles.md explains them.
+//! Application profiles: the I/O of each application, and its requirements. They are texts in
+//! `profiles/`, explained in docs/profiles.md.
 
 mod answer;
 mod reader;
@@ -29,18 +29,18 @@ pub fn profile_text(name: &str) -> Option<&'static str> {
     found.map(|(_, text)| *text)
 }
 
-/// What an application does with its storage, and what it needs from it.
+/// The I/O of an application, and its requirements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApplicationProfile {
-    /// The name that is typed.
+    /// The name to type.
     pub name: String,
-    /// The application's name in sentences.
+    /// Name of the application in sentences.
     pub title: String,
-    /// Measured one after the other.
+    /// Steps, measured one after the other.
     pub steps: Vec<ProfileStep>,
 }
 
-/// A load that is measured by itself.
+/// One measured load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileStep {
     /// Unique in its profile, in kebab case.
@@ -48,30 +48,30 @@ pub struct ProfileStep {
     pub title: String,
     /// What limits the application here, such as fsync.
     pub part: String,
-    /// What is counted of the step in the answer, such as commits; `None` where the step is not
-    /// what the application's throughput is told by.
+    /// What the answer counts in this step, such as commits; `None` if it does not represent the
+    /// application's throughput.
     pub supports: Option<String>,
-    /// What is measured.
+    /// The measured load.
     pub load: ProfileLoad,
-    /// What goes on meanwhile.
+    /// Concurrent loads.
     pub beside: Vec<ProfileLoad>,
     pub limits: Vec<ProfileLimit>,
 }
 
-/// Like clients.
+/// A group of equal clients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileLoad {
     pub operation: LoadOperation,
-    /// Bytes of an operation, or of a record of a log.
+    /// Bytes per operation, or per log record.
     pub io: Bytes,
     pub order: LoadOrder,
     /// Whether each write is followed by `fdatasync`.
     pub is_synced: bool,
     /// Whether the page cache is used.
     pub is_cached: bool,
-    /// Clients, or writers of a log.
+    /// Number of clients, or of log writers.
     pub clients: PerMachine,
-    /// Operations per second of all clients; `None` where each waits for its last one.
+    /// Operations per second of all clients; `None` for a closed loop.
     pub rate: Option<PerMachine>,
 }
 
@@ -79,7 +79,7 @@ pub struct ProfileLoad {
 pub enum LoadOperation {
     Read,
     Write,
-    /// Records are appended to one log and made durable; those that wait are committed together.
+    /// Records are appended to one log and made durable. Waiting ones are committed together.
     Log,
 }
 
@@ -89,27 +89,27 @@ pub enum LoadOrder {
     Sequential,
 }
 
-/// A number that may grow with the machine.
+/// A number that may scale with the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerMachine {
     pub value: f64,
-    /// Whether it is meant for each core.
+    /// Whether it is per core.
     pub is_per_core: bool,
 }
 
-/// What a step is required to give.
+/// A requirement on a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileLimit {
     /// A goal on the step, such as `p99 <= 10ms`.
     pub limit: String,
-    /// Where it is published.
+    /// Source.
     pub source: String,
-    /// What is published there.
+    /// What the source states.
     pub reason: String,
 }
 
 impl PerMachine {
-    /// The number on a machine of so many cores.
+    /// The number on a machine with that many cores.
     #[must_use]
     pub fn on(self, cores: u32) -> f64 {
         match self.is_per_core {
@@ -118,7 +118,7 @@ impl PerMachine {
         }
     }
 
-    /// `16`, `2 per core`, `500/s` or `500/s per core`.
+    /// Parses `16`, `2 per core`, `500/s` or `500/s per core`.
     fn parse(text: &str) -> Option<Self> {
         let (number, is_per_core) = match text.trim().strip_suffix("per core") {
             Some(number) => (number.trim(), true),
@@ -162,7 +162,7 @@ impl ApplicationProfile {
         steps.flat_map(|it| self.requirements_of(it)).collect()
     }
 
-    /// Whether anything is written.
+    /// Whether any step writes.
     #[must_use]
     pub fn writes(&self) -> bool {
         let mut loads = self

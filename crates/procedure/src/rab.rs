@@ -1,8 +1,8 @@
-//! One workload of the RAID Performance Test, measured in minutes: what next, and its RABmarks.
+//! One workload of the RAID Performance Test, measured in minutes: its next step, and its RABmarks.
 //!
-//! A transaction workload is a load curve whose levels are about the service time, which the RPT
+//! A transaction workload is a load curve whose levels refer to the service time, which the RPT
 //! manual calls response time; the loads at which the response time from due crosses the same
-//! levels are found beside them. A batch workload is one load, begun at several sets of places
+//! levels are also found. A batch workload is one load, repeated at several sets of places
 //! (`rab_batch`). The manual's own procedure, step for step, is in `vintage::rpt`.
 
 use results::{
@@ -17,57 +17,56 @@ use crate::plan::Plan;
 use crate::rab_batch::BatchSets;
 use crate::replications::CITABLE_SAMPLES;
 
-/// What a workload is measured for.
+/// Options of a workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RabOptions {
-    /// Levels; thirds of the way to `response_max` when empty.
+    /// Levels; thirds of the way to `response_max` if empty.
     pub levels: Vec<Duration>,
-    /// The percentile that they are about, 0 to 1; `None` for the mean.
+    /// The percentile that they refer to, 0 to 1; `None` for the mean.
     pub percentile: Option<f64>,
-    /// The least time that counts as that of no load.
+    /// Minimum for the time without load.
     pub response_min: Duration,
     /// The highest level.
     pub response_max: Duration,
-    /// Relative half-width wanted.
+    /// Requested relative half-width.
     pub precision: f64,
-    /// The most clients of a transaction workload.
+    /// Maximum number of clients of a transaction workload.
     pub clients_max: u32,
-    /// What every point, and a batch workload, leaves out at the start, whatever it looks like; a
-    /// rule finds it when absent.
+    /// Fixed warm-up of every point and of a batch workload; detected automatically if absent.
     pub warm_up: Option<Duration>,
     /// Time for one workload.
     pub budget: Duration,
 }
 
-/// Share of the time of a transaction workload that its levels of service time may take.
+/// Share of a transaction workload's time for its levels of service time.
 const SERVICE_SHARE: f64 = 0.8;
-/// Share of a workload's time that one client alone may take.
+/// Share of a workload's time for the single client.
 const NO_LOAD_SHARE: f64 = 0.15;
-/// Share of the time that a point may always take, and a scout.
+/// Share of the time that any point may take, search points included.
 const LONG_POINT: f64 = 0.05;
 const LONG_SCOUT: f64 = 0.002;
 
-/// What one workload is, as far as its measuring goes.
+/// Identity of a workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RabSubject {
-    /// Number of the run through all workloads, from 1.
+    /// Number of the cycle through all workloads, from 1.
     pub run: u32,
     /// Number of the workload in the set, from 1.
     pub number: u32,
     /// Its name, in kebab case.
     pub name: String,
-    /// What it is, in words.
+    /// Description.
     pub title: String,
     /// The fixed number of clients of a batch workload; `None` for a transaction workload.
     pub clients: Option<u32>,
     /// The mode in which it is measured.
     pub mode: Mode,
-    /// When it began, since the start.
+    /// Start, from the start of the run.
     pub begun: Duration,
 }
 
 impl RabSubject {
-    /// Which group the workload belongs to.
+    /// Its group.
     #[must_use]
     pub const fn group(&self) -> RabGroup {
         match self.clients {
@@ -124,14 +123,14 @@ impl Plan for RabProcedure {
             }
         }
         if let RabStage::Response { .. } = self.stage {
-            // Of this curve only the levels are kept.
+            // Only the levels of this curve are kept.
             kept_of(plan, measurement).for_each(|warning| self.warn(warning.clone()));
         }
     }
 }
 
 impl RabProcedure {
-    /// A procedure that has measured nothing yet.
+    /// A procedure without measurements.
     #[must_use]
     pub fn new(subject: RabSubject, options: RabOptions) -> Self {
         let stage = match subject.group() {
@@ -154,26 +153,26 @@ impl RabProcedure {
         }
     }
 
-    /// What is being measured.
+    /// The workload.
     #[must_use]
     pub const fn subject(&self) -> &RabSubject {
         &self.subject
     }
 
-    /// Take in a trial of `elapsed` in which nothing was done; returns what is left of the time.
+    /// Records a trial of `elapsed` without operations. Returns the remaining time.
     pub fn after_silence(&mut self, elapsed: Duration) -> Duration {
         self.spent += elapsed;
         self.options.budget.saturating_sub(self.spent)
     }
 
-    /// Note what is to be said about the whole workload; the first of each kind is enough.
+    /// Adds a warning about the whole workload, once per code.
     pub fn warn(&mut self, warning: Warning) {
         if self.warnings.iter().all(|known| known.code != warning.code) {
             self.warnings.push(warning);
         }
     }
 
-    /// Share of the work that is done: a guess that never falls.
+    /// Estimated progress, which never decreases.
     #[must_use]
     pub fn progress(&self) -> f64 {
         if self.is_finished {
@@ -187,14 +186,15 @@ impl RabProcedure {
     pub fn curve(&self) -> Option<Curve> {
         let title = &self.subject.title;
         let mut curve = self.service()?.found(title)?;
-        // Several workloads' warnings stand in one list.
+        // Warnings of several workloads share one list.
         for warning in &mut curve.warnings {
             warning.cause = format!("{title}: {}", warning.cause);
         }
         Some(curve)
     }
 
-    /// The load of a batch workload; of another the one at which every operation failed.
+    /// The load of a batch workload; of a transaction workload, the load at which every operation
+    /// failed.
     fn measurement(&self) -> Option<Measurement> {
         match &self.stage {
             RabStage::Batch(sets) => sets.measurement(),
@@ -205,12 +205,12 @@ impl RabProcedure {
         }
     }
 
-    /// Whether a batch workload was begun at enough sets of places for RABmarks.
+    /// Whether a batch workload has enough sets of places for RABmarks.
     fn has_enough_sets(&self) -> bool {
         matches!(&self.stage, RabStage::Batch(sets) if sets.are_replications())
     }
 
-    /// At how many sets of places a batch workload was begun.
+    /// Number of sets of places of a batch workload.
     fn place_sets(&self) -> Option<u32> {
         match &self.stage {
             RabStage::Batch(sets) => Some(sets.count()),
@@ -218,7 +218,7 @@ impl RabProcedure {
         }
     }
 
-    /// What has been found, whether all of it or not.
+    /// The results so far.
     #[must_use]
     pub fn workload(&self) -> RabWorkload {
         let measurement = self.measurement();
@@ -249,7 +249,7 @@ impl RabProcedure {
         }
     }
 
-    /// A curve names what its points leave out by itself.
+    /// Warnings of the workload. A curve reports the warm-up of its points itself.
     fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         if let (RabGroup::Batch, Some(warm_up)) = (self.subject.group(), self.options.warm_up) {
@@ -259,7 +259,7 @@ impl RabProcedure {
         warnings
     }
 
-    /// A time of one client that is less precise than the levels that are made from it should be.
+    /// Warns if the time of one client is less precise than the levels derived from it should be.
     fn no_load_unsure(&self) -> Option<Warning> {
         let service = self.service().filter(|_| self.options.levels.is_empty())?;
         let alone = service.no_load()?.service;
@@ -293,7 +293,7 @@ impl RabProcedure {
         }
     }
 
-    /// The same levels once more, of the response time from due.
+    /// Starts the search for the same levels of the response time from due.
     fn begin_response(&mut self) -> Option<PointPlan> {
         let RabStage::Service(service) = &self.stage else {
             return None;
@@ -358,8 +358,8 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
             .max(Duration::from_millis(low))
             .min(Duration::from_millis(high))
     };
-    // Whoever allows hours wants them used where the answer needs them: in virtual time, or for
-    // storage that is slow to show its mean.
+    // A budget of hours should be used where the result needs it: in virtual time, or for storage
+    // whose mean converges slowly.
     let long = |part: f64, low: u64, high: u64, large: f64| {
         share(part, low, high).max(time.mul_f64(large))
     };
@@ -393,8 +393,8 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
 fn batch_marks(load: &Measurement) -> (Option<Rabmark>, Option<Rabmark>) {
     let rate = load.throughput;
     let time = load.service.mean;
-    // Clients that never wait: time = clients / rate, so that rate over time goes with rate^2, and
-    // its relative half-width is twice that of the rate.
+    // With clients that never wait, time = clients / rate, so that rate over time is proportional
+    // to rate^2, and its relative half-width is twice that of the rate.
     let value = rate.value / time.value * 1e6;
     let half_width = 2.0 * rate.relative_half_width() * value;
     let ratio = stats::Estimate {

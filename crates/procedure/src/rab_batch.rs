@@ -1,11 +1,10 @@
-//! A batch workload of the RAID Performance Test: clients that never wait, begun again and again at
-//! new places.
+//! A batch workload of the RAID Performance Test: clients that never wait, repeated at new random
+//! places.
 //!
-//! Sequential clients that never wait keep step: each goes on where it began, and one trial,
-//! however long, shows the throughput of its own places. Over the places that might have been drawn
-//! it varies by several percent. So the clients are begun anew several times; each set of places is
-//! a replicate, and the interval is that of the mean over sets ([`crate::replications`]). There are
-//! enough sets when `rounds` says so.
+//! Sequential clients that never wait stay in lockstep, so one trial, however long, shows only the
+//! throughput of its own places, which varies by several percent between draws. So the clients are
+//! restarted several times. Each set of places is a repeat, and the interval is that of the mean
+//! over sets ([`crate::replications`]). There are enough sets when `rounds` says so.
 
 use results::{
     KindTimes, Measurement, Times, Warning, WarningCode, histogram_in, histogram_text, shares,
@@ -24,11 +23,11 @@ use crate::replications::{
 use crate::rounds::{Rounds, RoundsRule};
 use crate::single::no_drift;
 
-/// A set takes at most this part of the time, so that there is time for as many.
+/// A set takes at most this part of the time, so that there is time for that many.
 const SETS_IN_TIME: u64 = 32;
-/// The most sets.
+/// Maximum number of sets.
 const SETS_MAX: u32 = 200;
-/// The least time that counts of a set, where there is time for it.
+/// Minimum counted time of a set, if there is time for it.
 const SET_MIN: Duration = Duration::from_secs(1);
 
 /// The sets of places of one workload.
@@ -37,9 +36,9 @@ pub(crate) struct BatchSets {
     options: RabOptions,
     clients: u32,
     sets: Vec<Measurement>,
-    /// Reads and writes apart, of all sets together.
+    /// Reads and writes separately, over all sets.
     kinds: Vec<KindTimes>,
-    /// A set of which every operation failed; it is the last.
+    /// A set in which every operation failed; it is the last.
     failed: Option<Box<Measurement>>,
     rounds: Rounds,
     is_over: bool,
@@ -52,7 +51,7 @@ impl BatchSets {
             rounds_min: REPLICATIONS_MIN as u32,
             rounds_max: SETS_MAX,
             precision: options.precision,
-            // None begins that could not end in time.
+            // No set starts that might not finish in time.
             budget: options.budget.saturating_sub(set_max(options)),
         };
         Self {
@@ -71,7 +70,7 @@ impl BatchSets {
         self.sets.len() >= REPLICATIONS_MIN
     }
 
-    /// How many sets of places were measured.
+    /// Number of sets measured.
     pub fn count(&self) -> u32 {
         self.sets.len() as u32
     }
@@ -87,8 +86,7 @@ impl BatchSets {
         let mut goal = Goal::scout();
         let (least, most) = match self.sets.first() {
             None => (SET_MIN.min(longest / 2), longest),
-            // All are as long as the first: one that ended as soon as it looked precise would be
-            // another measurement of each set.
+            // All sets are as long as the first. Stopping early when precise would bias them.
             Some(first) => {
                 let length = Duration::from_nanos(first.warmup_ns + first.duration_ns);
                 let length = length.saturating_sub(warm_up.unwrap_or(Duration::ZERO));
@@ -108,7 +106,7 @@ impl BatchSets {
         })
     }
 
-    /// Take in a set; `spent` is the time of all so far.
+    /// Records a set; `spent` is the time of all so far.
     pub fn record(&mut self, measurement: &Measurement, spent: Duration) {
         if measurement.is_all_failed() {
             self.failed = Some(Box::new(measurement.clone()));
@@ -125,7 +123,7 @@ impl BatchSets {
         self.is_over = end.is_some();
     }
 
-    /// All sets as one load; `None` before the first.
+    /// All sets combined into one load; `None` before the first.
     pub fn measurement(&self) -> Option<Measurement> {
         let Some(last) = self.sets.last() else {
             return self.failed.as_deref().cloned();
@@ -239,8 +237,8 @@ fn set_max(options: &RabOptions) -> Duration {
 }
 
 /// The mean load over sets. Rates are averaged as the gaps between completions, so that load times
-/// service time is the number of clients. A few sets do not say how much sets differ, and the
-/// interval of one is that of its own places.
+/// service time is the number of clients. A few sets do not show the variation between sets, and
+/// the interval of a single one covers only its own places.
 fn throughput(sets: &[Measurement]) -> Estimate {
     let gaps: Vec<Estimate> = sets.iter().map(|it| inverse(it.throughput)).collect();
     let mean = inverse(over_rounds(&gaps));

@@ -1,13 +1,13 @@
-//! What several workloads of the RAID Performance Test say together: averages over groups, several
-//! runs as one, and what another mode changed.
+//! Combines workloads of the RAID Performance Test: averages over groups, several runs, and
+//! comparisons between modes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use results::{Mode, ModeComparison, RabAverage, RabGroup, RabOverRuns, RabWorkload, Rabmark};
 use stats::{Estimate, repeats_mean, student_t};
 
-/// Averages of the RABmarks over each group, for every run and mode in which all `numbers` of the
-/// group were measured whole: the document averages only tests that were run as a group.
+/// Averages of the RABmarks over each group, for every cycle and mode in which all `numbers` of the
+/// group were measured completely: the document averages only tests that were run as a group.
 #[must_use]
 pub fn rab_averages(
     workloads: &[RabWorkload],
@@ -53,7 +53,7 @@ fn average(marks: &[Rabmark]) -> Option<Rabmark> {
     })
 }
 
-/// Each workload, and each average over a group, of several runs in one mode as one.
+/// Each workload, and each average over a group, combined over several runs in one mode.
 #[must_use]
 pub fn rab_over_runs(workloads: &[RabWorkload], averages: &[RabAverage]) -> Vec<RabOverRuns> {
     let whole = || workloads.iter().filter(|workload| workload.is_complete);
@@ -80,7 +80,7 @@ pub fn rab_over_runs(workloads: &[RabWorkload], averages: &[RabAverage]) -> Vec<
     of_workloads.chain(of_groups).collect()
 }
 
-/// Several runs as one; `None` of fewer than two.
+/// Combines several runs; `None` with fewer than two.
 fn over_runs(
     (name, title): (String, Option<String>),
     (group, mode): (RabGroup, Mode),
@@ -98,8 +98,8 @@ fn over_runs(
     })
 }
 
-/// The mean of runs, with the wider one of two intervals: that of repeats, and that which the
-/// intervals of the runs promise.
+/// The mean of runs, with the wider of two intervals: that of repeats, and that implied by the
+/// intervals of the runs.
 fn mean_of_runs(runs: &[Rabmark]) -> Option<Rabmark> {
     let promised = average(runs)?;
     let values: Vec<f64> = runs.iter().map(|run| run.value.value).collect();
@@ -110,10 +110,10 @@ fn mean_of_runs(runs: &[Rabmark]) -> Option<Rabmark> {
     })
 }
 
-/// Each workload's RABmark in every other mode over that in the first mode of the run.
+/// Each workload's RABmark in every other mode relative to the first mode of the run.
 ///
-/// With two or more values in both modes, the interval spans the variation from run to run
-/// (Welch's t on the logarithms); else it holds only what was uncertain within a run.
+/// With two or more values in both modes, the interval covers the variation between runs (Welch's t
+/// on the logarithms). Otherwise it covers only the uncertainty within a run.
 #[must_use]
 pub fn mode_comparisons(workloads: &[RabWorkload]) -> Vec<ModeComparison> {
     let Some(base) = workloads.iter().find(|it| it.is_complete).map(|it| it.mode) else {
@@ -157,7 +157,7 @@ const FIGURES: [(&str, MarkOf); 2] = [
     ("RABmark[s]", |it| it.rabmark_s),
 ];
 
-/// Mean of `of` over mean of `to`, and whether its interval spans runs.
+/// Mean of `of` over mean of `to`, and whether its interval covers the variation between runs.
 fn ratio(of: &[Estimate], to: &[Estimate]) -> Option<(Estimate, bool)> {
     let positive = |values: &[Estimate]| values.iter().all(|value| value.value > 0.0);
     if of.is_empty() || to.is_empty() || !positive(of) || !positive(to) {
@@ -261,8 +261,7 @@ mod tests {
         assert!(rab_averages(&workloads, &groups).is_empty());
     }
 
-    /// Bug: of four runs there were four rows with intervals that excluded each other, and none
-    /// of all four.
+    /// Bug: four runs gave four rows with disjoint intervals, and no row for all four.
     #[test]
     fn several_runs_are_one_row_whose_interval_holds_what_they_differ_by() {
         let groups = BTreeMap::from([(4, RabGroup::Batch)]);
@@ -284,7 +283,7 @@ mod tests {
         let mark = row.rabmark_s.value;
         assert!((mark.value - 1.275).abs() < 1e-9, "{mark:?}");
         assert!((half_width(&mark) - 0.1083).abs() < 1e-4, "{mark:?}");
-        // What is alike is as uncertain as each run says: 3 % over the root of two.
+        // Equal values are as uncertain as each run says: 3 % over the root of two.
         let alike = [1, 2].map(|run| workload(run, 4, Mode::Normal, 1.0));
         let found = rab_over_runs(&alike, &[]);
         let half = half_width(&found[0].rabmark_r.value);

@@ -1,12 +1,11 @@
-//! Random access: which cells are measured, in which order, and when there is enough of each.
+//! Random access: which cells are measured, in which order, and when each is precise enough.
 //!
-//! Service times depend on how much of a file is in play (seek distance, caches), on the block size
-//! and on the depth. Every cell is one load with fixed settings, visited in at least two rounds,
-//! each of which goes through all cells in another random order: what changes with time shows as
-//! rounds that differ, and is not taken for an effect of size. Rounds beyond those asked for go to
-//! cells that are not precise yet, while there is time. Where rounds promise what they keep, each
-//! further one may be the last; where they lie further apart, they are repeats, and end by the rule
-//! of all repeats (`rounds`).
+//! Service times depend on the span (seek distance, caches), the block size and the depth. Every
+//! cell is one load with fixed settings, visited in at least two rounds. Each round goes through
+//! all cells in a new random order, so that changes over time show as differences between rounds
+//! and are not mistaken for an effect of size. Further rounds go to cells that are not precise yet,
+//! while there is time. If the intervals of the rounds cover their differences, each further round
+//! may be the last. Otherwise rounds are repeats, and end by the rule of all repeats (`rounds`).
 
 mod combine;
 mod conclusions;
@@ -29,52 +28,51 @@ pub use conclusions::random_findings;
 pub use doubts::random_doubts;
 pub use shape::{BLOCKS_MIN, CellPlan, RandomShape, ShapeError, SweepCells};
 
-/// The shortest time that counts of a cell in one round.
+/// Minimum counted time of a cell in one round.
 pub const TRIAL_MIN: Duration = Duration::from_millis(250);
-/// Rounds beyond those asked for.
+/// Maximum number of rounds beyond those requested.
 const ROUNDS_EXTRA: u32 = 16;
-/// A fast device is looked at for this long at least, or for half of the time there is.
+/// A fast device is measured for at least this long, or for half of the available time.
 const LOOK_MIN: Duration = Duration::from_secs(1);
 
-/// How cells are measured.
+/// Settings of the cells' measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomOptions {
-    /// Rounds that every cell gets.
+    /// Minimum number of rounds per cell.
     pub rounds: u32,
-    /// Relative half-width wanted of the mean service time.
+    /// Requested relative half-width of the mean service time.
     pub precision: f64,
-    /// The most time of a cell in one round, the warm-up included.
+    /// Maximum time of a cell in one round, warm-up included.
     pub trial_max: Duration,
-    /// What every round of a cell leaves out at its start, whatever it looks like; a rule finds it
-    /// when absent.
+    /// Fixed warm-up of every round of a cell; detected automatically if absent.
     pub warm_up: Option<Duration>,
     /// Time for all cells.
     pub budget: Duration,
-    /// What a completed write promises.
+    /// Durability of a completed write.
     pub durability: Durability,
     /// Seed of the order.
     pub seed: u64,
 }
 
 impl RandomOptions {
-    /// The shortest trial of a cell in one round, the warm-up included.
+    /// Minimum length of a cell's trial in one round, warm-up included.
     #[must_use]
     pub fn trial_min(&self) -> Duration {
         TRIAL_MIN + self.warm_up.unwrap_or(Duration::ZERO)
     }
 }
 
-/// One cell in one round, before it is measured.
+/// One cell in one round, to be measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomStep {
-    /// Its number among the cells.
+    /// Index of the cell.
     pub cell: usize,
     pub plan: CellPlan,
     /// Number of the round, from 1.
     pub round: u32,
-    /// When its answer is good enough.
+    /// When it is precise enough.
     pub goal: Goal,
-    /// When to stop in any case.
+    /// Time limit.
     pub duration_max: Duration,
 }
 
@@ -83,19 +81,19 @@ struct MeasuredCell {
     rounds: Vec<Measurement>,
     /// Rounds in which every operation failed.
     failed: Vec<Measurement>,
-    /// When there are enough rounds that lie further apart than they promise.
+    /// When rounds that differ by more than their intervals are enough.
     repeats: Rounds,
 }
 
-/// Says which cell is next, and sums up what was measured.
+/// Chooses the next cell, and summarises the measurements.
 pub struct RandomProcedure {
     options: RandomOptions,
     cells: Vec<MeasuredCell>,
-    /// What is left of the present round, the next one last.
+    /// Rest of the current round, the next cell last.
     order: Vec<usize>,
     round: u32,
     done: usize,
-    /// Trials of later rounds beyond those asked for, as far as they are known.
+    /// Trials in later rounds beyond those requested, as far as known.
     later: usize,
     spent: Duration,
 }
@@ -170,13 +168,13 @@ impl RandomProcedure {
         }
     }
 
-    /// Trials so far.
+    /// Number of trials so far.
     #[must_use]
     pub const fn done(&self) -> usize {
         self.done
     }
 
-    /// Trials that are still to come, as far as that is known.
+    /// Number of trials left, as far as known.
     #[must_use]
     pub fn trials_left(&self) -> usize {
         let rounds = self.options.rounds.saturating_sub(self.round.max(1));
@@ -188,7 +186,7 @@ impl RandomProcedure {
         begun + rounds as usize * self.cells.len() + self.later
     }
 
-    /// What was found of each cell that has been measured, in the order of the plans.
+    /// Results of the cells measured so far, in the order of the plans.
     #[must_use]
     pub fn cells(&self) -> Vec<RandomCell> {
         let precision = self.options.precision;
@@ -196,7 +194,7 @@ impl RandomProcedure {
         cells.filter_map(|cell| cell_of(cell, precision)).collect()
     }
 
-    /// The trial of a step. Every round of a cell draws afresh.
+    /// The trial of a step. Every round of a cell uses new random draws.
     #[must_use]
     pub fn trial(&self, step: &RandomStep, access: Access) -> Trial {
         let CellPlan {
@@ -228,7 +226,7 @@ impl RandomProcedure {
         }
     }
 
-    /// The cells of the round that begins, in their order.
+    /// The cells of the new round, in their order.
     fn cells_of_round(&mut self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.cells.len()).collect();
         if self.round > self.options.rounds {
@@ -246,7 +244,7 @@ impl RandomProcedure {
         order
     }
 
-    /// How many more rounds a cell is to have, as far as that is known.
+    /// How many more rounds a cell needs, as far as known.
     fn wanted(&mut self, cell: usize) -> usize {
         let Some(found) = cell_of(&self.cells[cell], self.options.precision) else {
             return 0;
@@ -268,7 +266,7 @@ impl RandomProcedure {
 }
 
 impl CellPlan {
-    /// What is done, in words.
+    /// Description of the cell's operations.
     #[must_use]
     pub fn title(&self) -> String {
         let (kind, block, span) = (self.kind.name(), Bytes(self.block), Bytes(self.span));

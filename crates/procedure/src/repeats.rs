@@ -1,32 +1,33 @@
-//! What repeats of a measurement show besides their mean: that it moves, or that there are two.
+//! Properties of repeats besides their mean: drift, and two groups of values.
 //!
-//! The one judge of passes of files and transfers, of runs of commands, and of the replicates of a
-//! study's cell. Which repeats lie far off is said by [`stats::outliers`].
+//! The common judge of passes over files and transfers, of runs of commands, and of the repeats of
+//! a study's cell. Outliers are found by [`stats::outliers`].
 
 use results::{Warning, WarningCode};
 use units::format_duration_ns;
 
-/// Halves of fewer repeats are not compared.
+/// Minimum number of repeats to compare their halves.
 const DRIFT_REPEATS: usize = 8;
-/// Halves that differ by so many standard errors ...
+/// Halves that differ by this many standard errors ...
 const DRIFT_ERRORS: f64 = 4.0;
-/// ... and by this share of the first, do not have one mean.
+/// ... and by this share of the first half do not have a common mean.
 const DRIFT_MIN: f64 = 0.05;
-/// Two kinds of time are looked for in so many repeats and more ...
+/// Minimum number of repeats to look for two groups ...
 const KINDS_REPEATS: usize = 10;
-/// ... and the rarer kind has so many of them at least ...
+/// ... of which the smaller one must have at least this many repeats ...
 const KIND_MIN: usize = 3;
-/// ... and a twentieth.
+/// ... and this share of all.
 const KIND_SHARE: f64 = 0.05;
-/// The slower kind takes this many times as long, an octave, as the two modes of a trial do ...
+/// The slower group must take at least this many times as long, an octave, as for two modes of a
+/// trial ...
 const KINDS_APART: f64 = 2.0;
-/// ... and lies so many of its own and the other's standard deviations away, on the scale of
-/// logarithms. The best split of many uniform times is 3.5 apart, that of normal ones 2.7; of ten,
-/// chance makes it twice as much in one series of a few hundred.
+/// ... and be separated by this many of its own and the other's standard deviations, on a
+/// logarithmic scale. The best split of many uniform times is 3.5 apart, of normal ones 2.7. With
+/// ten repeats, chance doubles that in one series of a few hundred.
 const KINDS_DEVIATIONS: f64 = 8.0;
 
-/// By which share the later half of the repeats lies above the earlier one, where that is more than
-/// chance and more than little.
+/// How far the later half of the repeats lies above the earlier half, as a share, if significant
+/// and not small.
 #[must_use]
 pub(crate) fn drift(values: &[f64]) -> Option<f64> {
     if values.len() < DRIFT_REPEATS {
@@ -43,18 +44,18 @@ pub(crate) fn drift(values: &[f64]) -> Option<f64> {
     (is_beyond_chance && change.abs() > DRIFT_MIN * early).then(|| change / early)
 }
 
-/// Repeats of two kinds, each with its own mean: the mean of all is that of neither.
+/// Repeats in two groups with different means. The overall mean describes neither.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TwoKinds {
     pub fast: f64,
     pub slow: f64,
-    /// Share of the repeats that are slow.
+    /// Share of the repeats in the slow group.
     pub slow_share: f64,
 }
 
 impl TwoKinds {
-    /// The two kinds of positive values, if there are two: the split between which and beyond which
-    /// they vary least, if the parts are far enough apart.
+    /// The two groups of positive values, if there are two: the split with the smallest variance
+    /// within both, if they are far enough apart.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
@@ -78,7 +79,7 @@ impl TwoKinds {
         })
     }
 
-    /// What that does to the mean time, in seconds, of `subject`.
+    /// The warning about the mean time, in seconds, of `subject`.
     #[must_use]
     pub fn warning(&self, subject: &str) -> Warning {
         Warning::warn(
@@ -95,7 +96,7 @@ impl TwoKinds {
     }
 }
 
-/// The mean, and the sum of squares around it.
+/// The mean, and the sum of squared deviations from it.
 fn moments(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     (mean, values.iter().map(|it| (it - mean).powi(2)).sum())
@@ -112,7 +113,7 @@ mod tests {
         (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0
     }
 
-    /// Bug: a command of 10 and 200 ms by turns was "sound, 116 ms".
+    /// Bug: a command that took 10 and 200 ms by turns was "sound, 116 ms".
     #[test]
     fn ten_and_two_hundred_by_turns_are_two_kinds() {
         let turns: Vec<f64> = (0..20)
@@ -125,7 +126,7 @@ mod tests {
         );
         assert_eq!(found.slow_share, 0.5);
         assert_eq!(TwoKinds::of(&turns[..4]), None, "too few to tell");
-        // A single straggler is an outlier, and no kind.
+        // A single slow repeat is an outlier, not a group.
         let mut one = vec![0.01; 19];
         one.push(0.2);
         assert_eq!(TwoKinds::of(&one), None);

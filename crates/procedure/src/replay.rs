@@ -1,5 +1,5 @@
-//! Sums up what was timed elsewhere: transactions of a log one by one, or passes of which nothing
-//! but the mean is known.
+//! Summarises externally timed data: single transactions of a log, or passes of which only the mean
+//! is known.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,11 @@ use crate::monitor::Monitor;
 use crate::single::{Circumstances, Standstill, TrialError, summarise};
 use crate::trial::Trial;
 
-/// The clock of a log shows seconds: shorter slots would see a rate that it does not tell.
+/// Log timestamps have a resolution of a second. Shorter slots would show rates that are not in the
+/// data.
 const SLOT_WIDTH: Duration = Duration::from_secs(1);
 
-/// Transactions summed up.
+/// Summary of transactions.
 #[derive(Debug)]
 pub struct Replayed {
     pub measurement: Measurement,
@@ -74,15 +75,15 @@ pub fn replay(
     })
 }
 
-/// A pass of which only its length is known.
+/// A pass of which only the length is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanPass {
     pub operations: u64,
     pub seconds: f64,
 }
 
-/// Passes of one operation at a time, as a measurement. Its interval is that of the passes' means,
-/// which are few, by Student's t; of single operations nothing is known.
+/// Passes of one operation at a time, as a measurement. The interval comes from the few means of
+/// the passes, by Student's t, since single operations are unknown.
 #[must_use]
 pub fn passes_measured(
     (name, title): (&str, &str),
@@ -111,7 +112,7 @@ pub fn passes_measured(
     Some(measurement)
 }
 
-/// Operations, one at a time, of which the mean time is known and nothing else.
+/// Operations, one at a time, of which only the mean time is known.
 pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
     let times = Times {
         mean,
@@ -133,7 +134,7 @@ pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
     }
 }
 
-/// Operations per second, one at a time, that take so many nanoseconds on average.
+/// Operations per second, one at a time, with that mean time in nanoseconds.
 fn rate_of(mean: Estimate) -> Estimate {
     let high = if mean.low > 0.0 {
         1e9 / mean.low
@@ -218,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Each user thinks for a second and waits for 0.2 or 0.4 s by turns.
+    /// Each user thinks for 1 s and waits for 0.2 or 0.4 s by turns.
     fn unit(user: u32, number: u64) -> (u32, UnitOfWork) {
         let response = 200 + 200 * (number % 2);
         let begun = 1300 * number;

@@ -1,22 +1,21 @@
-//! Several trials of one load as one: means with intervals that hold what the trials differ by.
-//!
-//! The rounds of a cell of random access, and a batch workload begun at several sets of places.
+//! Combines several trials of one load: means with intervals that cover the differences between
+//! trials. Used for the rounds of a cell of random access, and for a batch workload started at
+//! several sets of places.
 
 use results::{Measurement, Severity, Warning, WarningCode};
 use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, repeats_mean, student_t};
 
 use crate::failures::{FAILED_OPERATIONS, Failures};
 
-/// Below this many independent operations, or operations in replications, no number should be
-/// quoted.
+/// Minimum number of independent operations, or of operations in replications, to quote a number.
 pub(crate) const CITABLE_SAMPLES: f64 = 200.0;
-/// So many rounds and more are replications whose spread bounds their mean.
+/// From this many rounds on, their spread determines the interval of their mean.
 pub(crate) const REPLICATIONS_MIN: usize = 4;
-/// A percentile needs so many independent operations beyond it, and with fewer than the second
-/// number it is indicative only.
+/// A percentile needs this many independent operations beyond it. Below the second number it is
+/// only indicative.
 const EVIDENCE_MIN: f64 = 10.0;
 const EVIDENCE_FULL: f64 = 20.0;
-/// Doubts of single rounds that are judged over all rounds here.
+/// Warnings of single rounds that are judged over all rounds here.
 const JUDGED_HERE: [WarningCode; 6] = [
     FAILED_OPERATIONS,
     WarningCode::TooShort,
@@ -28,11 +27,10 @@ const JUDGED_HERE: [WarningCode; 6] = [
 
 /// The mean of the rounds.
 ///
-/// From [`REPLICATIONS_MIN`] rounds on its interval is the wider one of two: that of repeats, and
-/// that which the intervals of the rounds promise, if they promise any. So it covers the long-run
-/// mean of storage that changes from round to round. Fewer rounds cannot say how much it changes:
-/// their means widen what they promise, and where their intervals have no point in common, the
-/// interval spans all of them.
+/// From [`REPLICATIONS_MIN`] rounds on, its interval is the wider of two: that of repeats, and that
+/// implied by the intervals of the rounds, if any. It thus covers the long-run mean of storage that
+/// changes between rounds. Fewer rounds cannot show how much it changes: their means widen the
+/// implied interval, and if their intervals are disjoint, the result spans all of them.
 pub(crate) fn over_rounds(rounds: &[Estimate]) -> Estimate {
     let [first, others @ ..] = rounds else {
         return Estimate::exact(f64::NAN, 0.0);
@@ -72,8 +70,8 @@ pub(crate) fn over_rounds(rounds: &[Estimate]) -> Estimate {
     }
 }
 
-/// A percentile of all rounds, where their evidence together bears it. Every round counts, however
-/// little it shows: without the unsteady ones a percentile would be too good, and out of order with
+/// A percentile over all rounds, if they have enough samples together. Every round counts, however
+/// few samples it has: without unstable rounds a percentile would be too low, and inconsistent with
 /// the others.
 pub(crate) fn percentile(rounds: &[&[PercentileEstimate]], p: f64) -> PercentileEstimate {
     let of_rounds = rounds.iter().flat_map(|round| *round);
@@ -98,7 +96,7 @@ fn bearing(evidence: f64, estimate: Estimate) -> Estimate {
     }
 }
 
-/// The mean of what is known of every round, each with the weight of its operations.
+/// Mean over the rounds with known values, weighted by operations.
 pub(crate) fn by_operations(
     rounds: &[Measurement],
     of: fn(&Measurement) -> Option<f64>,
@@ -113,8 +111,8 @@ pub(crate) fn by_operations(
     Some(sum / weights().sum::<f64>().max(1.0))
 }
 
-/// What was said of the rounds, each kind once. What is judged over all rounds is said of all cells
-/// together. A round that failed as a whole voids the cell, however short it was.
+/// Warnings of the rounds, each code once, without those that are judged over all rounds. A round
+/// that failed completely makes the cell invalid, however short it was.
 pub(crate) fn warnings_of(
     title: &str,
     rounds: &[Measurement],
@@ -139,8 +137,8 @@ pub(crate) fn warnings_of(
     warnings
 }
 
-/// One over an estimate. Rates are averaged as gaps between completions: every round then stands
-/// for the same number of operations in the mean time and in the rate, and the two fit each other.
+/// The reciprocal of an estimate. Rates are averaged as gaps between completions, so that every
+/// round has the same weight in the mean time and in the rate, and the two are consistent.
 pub(crate) fn inverse(estimate: Estimate) -> Estimate {
     let over = |value: f64| {
         if value > 0.0 {
@@ -157,7 +155,7 @@ pub(crate) fn inverse(estimate: Estimate) -> Estimate {
     }
 }
 
-/// Whether the intervals have a point in common.
+/// Whether all intervals overlap.
 pub(crate) fn agree(rounds: &[Estimate]) -> bool {
     let low = rounds.iter().map(|it| it.low).fold(0.0, f64::max);
     let high = rounds.iter().map(|it| it.high);
@@ -199,7 +197,8 @@ mod tests {
         assert!((100.0 - found.low - half).abs() < 1e-9, "{found:?}");
     }
 
-    /// Four rounds and more are replications: their spread bounds the mean, whatever each promises.
+    /// From four rounds on, their spread determines the interval of the mean, whatever each
+    /// implies.
     #[test]
     fn many_rounds_that_disagree_narrow_the_interval_again() {
         let round = |value: f64| estimate(value - 1.0, value, value + 1.0);

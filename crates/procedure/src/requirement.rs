@@ -1,5 +1,5 @@
-//! What figures of a run are required to be, such as `p99 <= 2ms` or `p99 <= 2ms @ 20k/s`: met, not
-//! met, or undecided.
+//! Goals on figures of a run, such as `p99 <= 2ms` or `p99 <= 2ms @ 20k/s`: met, missed, or
+//! undecided.
 
 use std::str::FromStr;
 
@@ -12,25 +12,25 @@ use units::{Bytes, Duration, Rate, parse_percent};
 
 use crate::figure_name::whole_name;
 
-/// Bounds of one kind of figure. Its interval, whose ends hold at 97.5 % each, decides.
+/// A goal on a figure. The ends of its interval, at 97.5 % each, decide.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requirement {
     /// As it was typed.
     text: String,
-    /// The figure, by its whole name.
+    /// Full name of the figure.
     figure: String,
-    /// Whether less is good.
+    /// Whether it is an upper bound.
     is_upper: bool,
     bound: f64,
     unit: Unit,
-    /// Operations per second that are offered while the figure is measured, where the goal says.
+    /// Offered load during the measurement, operations per second, if the goal states one.
     rate: Option<f64>,
 }
 
-/// A figure that had not settled is judged where its bound is this many times away from all of its
-/// interval.
+/// A figure that has not converged is judged only if its whole interval is this many times away
+/// from the bound.
 const FAR: f64 = 3.0;
-/// A goal may be called met by mistake this often, as by the end of an interval.
+/// Probability that a goal is wrongly called met, as for the end of an interval.
 const CHANCE: f64 = 0.025;
 
 impl FromStr for Requirement {
@@ -79,19 +79,20 @@ impl FromStr for Requirement {
     }
 }
 
-/// A load that can be offered, per second.
+/// Parses an offered load, per second.
 fn offered(typed: &str) -> Option<f64> {
     let rate = typed.trim().parse::<Rate>().ok()?.per_second();
     (rate > 0.0 && rate <= 1e9).then_some(rate)
 }
 
-/// The name of the trial that measures what `trial` does at `rate` per second.
+/// Name of the trial that measures what `trial` does at `rate` per second.
 #[must_use]
 pub fn rated_name(trial: &str, rate: f64) -> String {
     format!("{trial}@{rate}/s")
 }
 
-/// A value in the unit of figures: seconds, bytes per second, operations per second, or a share.
+/// Parses a value in the units of figures: seconds, bytes per second, operations per second, or a
+/// share.
 fn bound(typed: &str) -> Option<(f64, Unit)> {
     if let Ok(time) = typed.parse::<Duration>() {
         return Some((time.as_secs_f64(), Unit::Seconds));
@@ -107,8 +108,8 @@ fn bound(typed: &str) -> Option<(f64, Unit)> {
     Some((share, Unit::Share))
 }
 
-/// The row of a figure's name, if it has one, and the metric. `latency-p99.9` has a point of its
-/// own.
+/// Splits a name into the row, if any, and the metric. The dot in `latency-p99.9` is not a
+/// separator.
 #[must_use]
 pub fn split(figure: &str) -> (Option<&str>, &str) {
     let pointed = PERCENTILES.iter().filter(|it| it.name.contains('.'));
@@ -119,7 +120,7 @@ pub fn split(figure: &str) -> (Option<&str>, &str) {
     (row, &figure[metric..])
 }
 
-/// The unit of figures that many measurements have.
+/// The unit of a metric that many measurements have.
 fn unit_of(figure: &str) -> Option<Unit> {
     match split(figure).1 {
         "iops" => Some(Unit::PerSecond),
@@ -139,31 +140,31 @@ impl Requirement {
         &self.text
     }
 
-    /// The whole name of the figure, without the rate.
+    /// Full name of the figure, without the rate.
     #[must_use]
     pub fn figure(&self) -> &str {
         &self.figure
     }
 
-    /// What it is required to keep, in its unit.
+    /// The bound, in its unit.
     #[must_use]
     pub const fn bound(&self) -> f64 {
         self.bound
     }
 
-    /// Whether less than the bound is good.
+    /// Whether the bound is an upper one.
     #[must_use]
     pub const fn is_upper(&self) -> bool {
         self.is_upper
     }
 
-    /// The unit of its bound.
+    /// The unit of the bound.
     #[must_use]
     pub const fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// The percentile that it is about, 0 to 1; `None` where it is about another figure.
+    /// The percentile, 0 to 1; `None` for other figures.
     #[must_use]
     pub fn percentile(&self) -> Option<f64> {
         let (_, metric) = split(&self.figure);
@@ -172,13 +173,13 @@ impl Requirement {
         found.map(|it| it.share)
     }
 
-    /// Operations per second that it is to be measured at, if it says so.
+    /// Offered load, operations per second, if the goal states one.
     #[must_use]
     pub const fn rate(&self) -> Option<f64> {
         self.rate
     }
 
-    /// The figure's name in the run: that of a rate is a figure of the trial at that rate.
+    /// The figure's name in the run: with a rate, that of the trial at that rate.
     fn figure_in(&self, run: &Run) -> String {
         let Some(rate) = self.rate else {
             return self.figure.clone();
@@ -189,7 +190,7 @@ impl Requirement {
         format!("{}.{metric}", rated_name(row.unwrap_or_default(), rate))
     }
 
-    /// Why the load of the goal was not carried, if it was not: then no time at it is kept.
+    /// Why the goal's load was not sustained, if it was not. Then no time at that load is met.
     fn overload(&self, run: &Run) -> Option<String> {
         let rate = self.rate?;
         let mut rated = run.measurements.iter().filter(|it| it.is_for_goal);
@@ -201,7 +202,7 @@ impl Requirement {
         })
     }
 
-    /// That a percentile surely exceeds its bound because a lower one does.
+    /// Whether a percentile certainly exceeds its bound because a lower one does.
     fn missed_by_lower(&self, found: &NamedFigure, figures: &[NamedFigure]) -> Option<String> {
         let share = percentile(&found.figure)?;
         let is_latency = found.figure.metric.name.starts_with("latency-");
@@ -220,14 +221,14 @@ impl Requirement {
         Some(format!("even {name} is at least {least}"))
     }
 
-    /// That a figure misses its bound although it had not settled: under more arrivals than are
-    /// carried latency only grows, and nothing settles that far from where it is.
+    /// Whether a figure misses its bound although it has not converged: under overload latency only
+    /// grows, and no figure converges to a value that far away.
     fn surely_missed(&self, found: &NamedFigure, run: &Run) -> Option<String> {
         let (low, high) = (found.figure.value.low, found.figure.value.high);
         let trial = run.measurement(&found.row);
         let is_overloaded = trial.is_some_and(Measurement::is_overloaded);
         let far = if is_overloaded { 1.0 } else { FAR };
-        // Without an interval the value itself is a time that only grows.
+        // Without an interval, the value is that of a time that only grows.
         let low = match is_overloaded && !found.figure.value.is_bounded() {
             true => found.figure.value.value,
             false => low,
@@ -258,10 +259,10 @@ impl Requirement {
         }
     }
 
-    /// That a percentile which few samples lie beyond keeps its bound, because a higher one does or
-    /// the longest time: were it above the bound, so few of the independent samples would be above
-    /// by a small chance only. The sign test of a quantile (Conover, Practical Nonparametric
-    /// Statistics, section 3.2), with samples in place of independent observations.
+    /// Whether a percentile with few samples beyond it meets its bound because a higher one or the
+    /// longest time does: if the true value exceeded the bound, so few of the independent samples
+    /// would exceed it only with small probability. The sign test of a quantile (Conover, Practical
+    /// Nonparametric Statistics, section 3.2), with samples as independent observations.
     fn met_by_most(
         &self,
         found: &NamedFigure,
@@ -293,7 +294,7 @@ impl Requirement {
         })
     }
 
-    /// Why the load at a level misses its bound, if not even the least load keeps that level.
+    /// Why the load at a level misses its bound, if even the smallest load exceeds the level.
     fn never_met(&self, name: &str, run: &Run) -> Option<String> {
         let row = name.strip_suffix(".iops").filter(|_| !self.is_upper)?;
         let curve = run.curve()?;
@@ -310,14 +311,14 @@ impl Requirement {
         }
     }
 
-    /// Hold it against a run; where the run has no such figure, say which there are.
+    /// Judges the goal for a run. If the run lacks the figure, says which ones exist.
     #[must_use]
     pub fn judge(&self, run: &Run) -> GoalVerdict {
         let figures = run.named_figures();
         let name = self.figure_in(run);
         let found = figures.iter().find(|it| it.name == name);
         let found = found.or_else(|| figures.iter().find(|it| it.is_called(&name)));
-        // Of a trial with a row for each target the whole is meant where no row is named.
+        // For a trial with a row per target, the whole trial is meant if no row is named.
         let whole = run.measurements.iter().find(|it| !it.is_for_goal);
         let whole = whole.map(|it| format!("{}.{name}", it.name));
         let found = found.or_else(|| figures.iter().find(|it| Some(&it.name) == whole.as_ref()));
@@ -378,7 +379,7 @@ impl Requirement {
     }
 }
 
-/// What keeps a figure from proving that a goal is met, whatever its interval.
+/// Why a figure cannot prove that a goal is met, whatever its interval.
 fn doubt(figure: &Figure, trust: Trust) -> Option<String> {
     match trust {
         Trust::Reliable => {}
@@ -389,14 +390,14 @@ fn doubt(figure: &Figure, trust: Trust) -> Option<String> {
     is_weak(figure).then(|| few.to_owned())
 }
 
-/// Which percentile it is, as a share; `None` for other figures.
+/// The percentile as a share; `None` for other figures.
 fn percentile(figure: &Figure) -> Option<f64> {
     let (_, percent) = figure.metric.name.rsplit_once("-p")?;
     Some(percent.parse::<f64>().ok()? / 100.0)
 }
 
-/// Whether a percentile is marked `?`, and rests on few samples: of reads or writes of a mix it
-/// always has the mark.
+/// Whether a percentile is marked `?` and rests on few samples. Reads or writes of a mix always
+/// have the mark.
 fn is_weak(figure: &Figure) -> bool {
     let share = percentile(figure);
     figure.is_indicative && share.is_none_or(|it| is_indicative(it, figure.value.samples))
@@ -506,7 +507,7 @@ mod tests {
         check("p99 <= 2ms", 0.0, f64::INFINITY, Trust::Reliable, Undecided);
     }
 
-    /// Bug: a goal PASSed on a p99 that the report marks `?`.
+    /// Bug: a goal passed on a p99 that the report marks `?`.
     #[test]
     fn a_percentile_of_few_samples_meets_no_goal() {
         let check = |low: f64, high: f64, expected: LimitVerdict| {

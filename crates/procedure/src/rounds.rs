@@ -1,35 +1,35 @@
-//! When there are enough repeats of a measurement: the one rule for all that repeat.
+//! When a measurement has enough repeats: the common rule.
 //!
-//! Precision is looked at after 10, 13, 17 ... repeats only, since looking often enough always
-//! finds a lucky moment, and the next look must confirm it. It ends on precision, never on a
-//! verdict: who stops as soon as a difference shows always finds one. The interval that is looked
-//! at is that of [`stats::repeats_mean`].
+//! Precision is checked only after 10, 13, 17 ... repeats, because checking often always finds a
+//! lucky moment, and the next check must confirm it. It stops on precision, never on a verdict:
+//! stopping as soon as a difference shows would always find one. The interval is that of
+//! [`stats::repeats_mean`].
 
 use stats::{REPEATS_LOOKED_AT, RepeatsEnd};
 use units::Duration;
 
-/// Repeats before the first look at the precision.
+/// Repeats before the first check of precision.
 const FIRST_LOOK: u32 = REPEATS_LOOKED_AT as u32;
-/// From one look to the next the number of repeats grows by this.
+/// Growth of the number of repeats from one check to the next.
 const LOOK_FACTOR: f64 = 1.25;
 
 /// When there are enough repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundsRule {
-    /// Exactly so many; until precise when absent.
+    /// Exact number; until precise if absent.
     pub rounds: Option<u32>,
-    /// The fewest, whatever they take.
+    /// Minimum number, whatever time it takes.
     pub rounds_min: u32,
-    /// The most.
+    /// Maximum number.
     pub rounds_max: u32,
-    /// Relative half-width wanted.
+    /// Requested relative half-width.
     pub precision: f64,
-    /// None begins after it, once the fewest are done.
+    /// No repeat starts after this time, except for the minimum number.
     pub budget: Duration,
 }
 
 impl RoundsRule {
-    /// How the number of repeats is decided.
+    /// How the number of repeats is determined.
     #[must_use]
     pub const fn end(&self) -> RepeatsEnd {
         match self.rounds {
@@ -39,21 +39,20 @@ impl RoundsRule {
     }
 }
 
-/// A budget that is exceeded by no more than a tenth, or by 3 s, is kept.
+/// A budget exceeded by at most 10 %, or by 3 s, counts as kept.
 const OVERRUN_SHARE: f64 = 0.1;
 const OVERRUN_MIN: Duration = Duration::from_secs(3);
 
-/// Whether one more round, as long as the mean of the `done` ones that took `elapsed`, keeps the
-/// budget.
+/// Whether one more round, with the mean length of the `done` ones in `elapsed`, keeps the budget.
 #[must_use]
 pub fn fits_another(budget: Duration, done: u32, elapsed: Duration) -> bool {
-    // Half of what is allowed: rounds differ, and cleaning up comes after the last.
+    // Half of the allowed overrun: rounds vary, and cleaning up follows the last.
     let most = budget + allowed_overrun(budget) / 2;
     elapsed < budget && elapsed + elapsed / u64::from(done.max(1)) <= most
 }
 
-/// What `least` rounds take altogether, where that is sure to exceed the budget after `done` rounds
-/// in `elapsed`: even if the others took half as long.
+/// Total time of `least` rounds, if that is certain to exceed the budget after `done` rounds in
+/// `elapsed`, even if the others took half as long.
 #[must_use]
 pub fn time_needed(
     budget: Duration,
@@ -66,7 +65,7 @@ pub fn time_needed(
     (surely > most_within(budget)).then(|| elapsed + each.mul_f64(left))
 }
 
-/// When a budget is surely not kept any more.
+/// The time after which a budget is certainly exceeded.
 #[must_use]
 pub fn most_within(budget: Duration) -> Duration {
     budget + allowed_overrun(budget)
@@ -77,29 +76,29 @@ fn allowed_overrun(budget: Duration) -> Duration {
 }
 
 units::words! {
-    /// Why it is over.
+    /// Why repeats ended.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum RoundsEnd {
-        /// The repeats that were asked for, or the most, are done.
+        /// The requested or maximum number is reached.
         Rounds = "rounds",
-        /// The figures are as precise as wanted.
+        /// The figures are as precise as requested.
         Precise = "precise",
         /// Time is up.
         Budget = "budget",
     }
 }
 
-/// The schedule of looks.
+/// The schedule of precision checks.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     rule: RoundsRule,
     next_look: u32,
-    /// Whether the last look found it precise.
+    /// Whether the last check found it precise.
     was_precise: bool,
 }
 
 impl Rounds {
-    /// Nothing is done yet.
+    /// A schedule before the first repeat.
     #[must_use]
     pub fn new(rule: RoundsRule) -> Self {
         Self {
@@ -109,19 +108,19 @@ impl Rounds {
         }
     }
 
-    /// What was asked for.
+    /// The rule.
     #[must_use]
     pub const fn rule(&self) -> &RoundsRule {
         &self.rule
     }
 
-    /// When precision is looked at next, or the end if it is known.
+    /// The number of repeats at the next precision check, or at the end if known.
     #[must_use]
     pub fn next_look(&self) -> u32 {
         self.rule.rounds.unwrap_or(self.next_look).max(1)
     }
 
-    /// Whether it is over after `done` repeats in `elapsed`; `is_precise` is asked at a look.
+    /// Whether to stop after `done` repeats in `elapsed`. `is_precise` is called only at a check.
     pub fn end(
         &mut self,
         done: u32,

@@ -1,8 +1,8 @@
-//! One of several workloads of a trial as a measurement of its own.
+//! One of several workloads of a trial as a separate measurement.
 //!
-//! Counts and bytes are those of the whole trial, so that rows add up to it exactly. Rates are the
-//! mean of the windows behind the trial's warm-up. Slots hold all workloads together, so that times
-//! are judged as those of a kind of operation in a mix are.
+//! Counts and bytes cover the whole trial, so that rows add up to it exactly. Rates are means over
+//! the windows after the trial's warm-up. Slots hold all workloads together, so times are evaluated
+//! like those of an operation kind in a mix.
 
 use engine::{KindRecord, RowRecord, WINDOW};
 use results::{Measurement, Times};
@@ -13,22 +13,22 @@ use workload::OpKind;
 use crate::mixed::{least_independent, times};
 use crate::single::{kind_times, no_drift};
 
-/// Windows from which a rate has an interval.
+/// Minimum number of windows for an interval of a rate.
 const WINDOWS_MIN: usize = 10;
 
-/// What is known of a row before it is measured.
+/// Properties of a row known before it is measured.
 #[derive(Clone, Debug)]
 pub struct RowOutline {
     pub name: String,
-    /// What it does, in words.
+    /// Description.
     pub title: String,
-    /// Requests that it keeps outstanding, or clients.
+    /// Outstanding requests, or clients.
     pub clients: u32,
-    /// Operations per second that it offers, where it has a rate.
+    /// Offered load, operations per second, if it has a rate.
     pub offered: Option<f64>,
-    /// From the trial's start to the beginning of its record.
+    /// Time from the trial's start to the start of its record.
     pub from: Duration,
-    /// Whether it ends by itself, before the trial does.
+    /// Whether it ends by itself before the trial does.
     pub has_own_end: bool,
 }
 
@@ -88,7 +88,7 @@ fn of_row(record: &RowRecord) -> KindRecord {
     }
 }
 
-/// What was done a second.
+/// Completions per second.
 struct Rates {
     operations: Estimate,
     bytes: Estimate,
@@ -146,7 +146,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// 50 operations of 4 KiB in each of so many windows.
+    /// 50 operations of 4 KiB in each of `windows` windows.
     fn record(windows: usize) -> RowRecord {
         let mut record = RowRecord {
             span: TimeSpan::new(Duration::ZERO, WINDOW * windows as u64),
@@ -188,12 +188,12 @@ mod tests {
         assert_eq!((found.completions, found.duration_ns), (1900, 19_000 * MS));
         assert!((found.throughput.value - 100.0).abs() < 1e-9);
         assert!(found.throughput.is_bounded());
-        // Of 100/s with the device for 1 ms.
+        // 100/s with a device time of 1 ms.
         assert!((found.effective_depth - 0.1).abs() < 0.001);
         assert_eq!(found.kinds.len(), 1);
     }
 
-    /// A workload that stalls has windows without operations; they count.
+    /// A stalled workload has windows without operations, which count.
     #[test]
     fn what_is_silent_at_the_end_is_slow_unless_it_has_ended() {
         let silent = row(record(21), 0, false);

@@ -1,29 +1,29 @@
-//! Cuts a trial into intervals on one time base: what users completed in each of them, beside what
-//! the machine did.
+//! Divides a trial into intervals on one time base, with the completions of users and the activity
+//! of the machine in each.
 //!
-//! Source: the document of DISKRAND (1997), section 11, which lays a performance monitor's samples
-//! beside the measured response times. There they come from two clocks; here both are cut at the
-//! same instants.
+//! Source: the document of DISKRAND (1997), section 11, which compares a performance monitor's
+//! samples with measured response times. There they come from two clocks. Here both use the same
+//! intervals.
 
 use engine::Activity;
 use results::{Interval, SystemSample, SystemSeries, histogram_text};
 use stats::{Slot, Tally};
 use units::Duration;
 
-/// The most intervals that are kept where their length was asked for: an hour of seconds.
+/// Maximum number of intervals of a requested length: an hour of seconds.
 const SAMPLES_MAX: usize = 3_600;
-/// The same where nobody asked for intervals: a check-up keeps those of each of its rows.
+/// The same for intervals that were not requested: a check-up keeps those of each row.
 const UNASKED_MAX: usize = 100;
-/// The same of intervals that a kind always has, beside what the machine did.
+/// The same for kinds that always record the machine's activity.
 const USUAL_MAX: u64 = 300;
-/// Intervals of longer trials.
+/// Interval length of longer trials.
 const USUAL: Duration = Duration::from_secs(1);
-/// Intervals of the shortest trials: the kernel counts processor time in steps of milliseconds.
+/// Interval length of the shortest trials. The kernel counts CPU time in milliseconds.
 const LEAST: Duration = Duration::from_millis(100);
-/// Shorter trials than so many usual intervals have shorter ones.
+/// Trials shorter than this many usual intervals get shorter ones.
 const WANTED: f64 = 10.0;
-/// Lengths to which intervals are joined when there are too many of them, ns. Each is a multiple of
-/// the one before, so that whole seconds and minutes can still be made of them.
+/// Lengths to which intervals are merged if there are too many, ns. Each is a multiple of the
+/// previous one, so that whole seconds and minutes can still be formed.
 const LENGTHS: [u64; 9] = [
     100_000_000,
     500_000_000,
@@ -35,13 +35,12 @@ const LENGTHS: [u64; 9] = [
     600_000_000_000,
     3_600_000_000_000,
 ];
-/// Bytes of a page, as activities count them.
+/// Page size in activity counters, bytes.
 const PAGE: f64 = 4096.0;
-/// Operations that make the p99 of a running trial worth showing: 10 are above it.
+/// Minimum number of operations to show the p99 of a running trial: 10 are above it.
 const SHOWN_FROM: u64 = 1_000;
 
-/// How long intervals of a trial are that ends after `duration_max` in any case: no more than
-/// 300 of them.
+/// Interval length for a trial with the time limit `duration_max`: at most 300 intervals.
 #[must_use]
 pub fn usual_interval(duration_max: Duration) -> Duration {
     let short = duration_max.mul_f64(1.0 / WANTED).min(USUAL).max(LEAST);
@@ -50,39 +49,39 @@ pub fn usual_interval(duration_max: Duration) -> Duration {
     length.map_or(short, |it| short.max(Duration::from_nanos(it)))
 }
 
-/// Collects intervals, all of the same length from the start of the trial on.
+/// Collects intervals of equal length from the start of the trial.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampler {
     interval_ns: u64,
     spans_max: usize,
     spans: Vec<Span>,
-    /// How many of them are over.
+    /// Number of finished intervals.
     closed: usize,
-    /// What had been done at the last look, and when that was, ns.
+    /// Counters at the last reading, and its time, ns.
     before: Activity,
     seen_ns: u64,
-    /// Response times of the whole trial so far, and their p99 at the last look, ns.
+    /// Response times of the trial so far, and their p99 at the last reading, ns.
     whole: Tally,
     p99_ns: Option<f64>,
-    /// Whether pages that were fetched are misses of the page cache.
+    /// Whether pages read from the device are page-cache misses.
     is_cached: bool,
 }
 
-/// What happened in an interval.
+/// Activity in one interval.
 #[derive(Clone, Debug, Default)]
 struct Span {
     begin_ns: u64,
     end_ns: u64,
     response: Tally,
     errors: u64,
-    /// What the machine did between the looks next to the ends of the interval, and the time
-    /// between these looks, ns.
+    /// Activity of the machine between the readings next to the ends of the interval, and the time
+    /// between them, ns.
     activity: Activity,
     activity_ns: u64,
 }
 
 impl Sampler {
-    /// A sampler of a trial that has not begun. Without an `interval` it begins with the shortest.
+    /// A sampler for a trial. Without an `interval` it starts with the shortest.
     pub fn new(interval: Option<Duration>, is_cached: bool) -> Self {
         assert!(interval != Some(Duration::ZERO), "intervals have a length");
         Self {
@@ -98,12 +97,12 @@ impl Sampler {
         }
     }
 
-    /// Take note of what had been done when the trial began.
+    /// Records the counters at the start of the trial.
     pub fn begin(&mut self, activity: Activity) {
         self.before = activity;
     }
 
-    /// Count what was completed at `at_ns` from the start of the trial.
+    /// Counts completions at `at_ns` from the start of the trial.
     pub fn count(&mut self, slot: &Slot, at_ns: u64) {
         let span = self.span_at(at_ns);
         span.response.merge(&slot.response);
@@ -111,7 +110,7 @@ impl Sampler {
         self.whole.merge(&slot.response);
     }
 
-    /// The interval in which `at_ns` lies.
+    /// The interval that contains `at_ns`.
     fn span_at(&mut self, at_ns: u64) -> &mut Span {
         while at_ns / self.interval_ns >= self.spans_max as u64 {
             self.join_neighbours();
@@ -142,14 +141,13 @@ impl Sampler {
         }
     }
 
-    /// Whether an interval is over since the last look.
+    /// Whether an interval has ended since the last reading.
     pub fn is_due(&self, elapsed: Duration) -> bool {
         elapsed.as_nanos() / self.interval_ns > self.closed as u64
     }
 
-    /// Close the intervals that are over. Whoever looks does so a little late: completions are in
-    /// the interval to which they belong all the same, and what the machine did is taken as a rate
-    /// between the looks.
+    /// Closes finished intervals. Readings come a little late: completions still belong to their
+    /// own interval, and the machine's activity is taken as a rate between readings.
     pub fn close(&mut self, elapsed: Duration, activity: &Activity) {
         let now_ns = elapsed.as_nanos();
         if now_ns <= self.seen_ns {
@@ -168,7 +166,7 @@ impl Sampler {
         self.p99_ns = has_enough.then(|| self.whole.bins.quantile(0.99)).flatten();
     }
 
-    /// 99 % of the response times until the last look are below this, ns; `None` of few.
+    /// The 99th percentile of the response times until the last reading, ns; `None` with too few.
     pub const fn p99_ns(&self) -> Option<f64> {
         self.p99_ns
     }
@@ -183,10 +181,10 @@ impl Sampler {
         self.whole.count
     }
 
-    /// What was collected of the machine.
+    /// Series of the machine's activity.
     pub fn series(&self, processors: u32) -> SystemSeries {
         let mut spans = self.spans();
-        // A short rest at the end says nothing by itself.
+        // A short remainder at the end is not meaningful by itself.
         if let [.., before, rest] = spans.as_slice()
             && (rest.end_ns - rest.begin_ns) * 4 < self.interval_ns
         {
@@ -203,19 +201,19 @@ impl Sampler {
         }
     }
 
-    /// What was collected of the operations.
+    /// Intervals with response times.
     pub fn intervals(&self) -> Vec<Interval> {
         self.spans().iter().map(Span::interval).collect()
     }
 
-    /// The intervals until the last look. The last one is shorter, as a rule.
+    /// The intervals until the last reading. The last one is usually shorter.
     fn spans(&self) -> Vec<Span> {
         let count = self.seen_ns.div_ceil(self.interval_ns) as usize;
         let (until, later) = self.spans.split_at(count);
         let mut spans = until.to_vec();
         if let Some(last) = spans.last_mut() {
             last.end_ns = self.seen_ns;
-            // What was completed at the very end.
+            // Completions at the very end.
             for span in later {
                 last.response.merge(&span.response);
                 last.errors += span.errors;
@@ -237,7 +235,7 @@ impl Span {
         sum
     }
 
-    /// The machine did that in `activity_ns` more.
+    /// Adds activity of the machine over `activity_ns`.
     fn add(&mut self, activity: &Activity, activity_ns: u64) {
         self.activity = match (self.activity_ns, activity_ns) {
             (_, 0) => self.activity,
@@ -247,8 +245,8 @@ impl Span {
         self.activity_ns += activity_ns;
     }
 
-    /// What the device moved for others, of all that it moved. What the file system adds of its own
-    /// and what the kernel writes late seem to be others', too: whoever knows better corrects it.
+    /// Share of the device's bytes moved for other processes. I/O that the file system adds and
+    /// delayed kernel writes also count here, unless the caller corrects for them.
     fn foreign_share(&self) -> Option<f64> {
         let (all, own) = (self.activity.device_bytes?, self.activity.own_bytes?);
         (all > 0).then(|| all.saturating_sub(own) as f64 / all as f64)
@@ -290,7 +288,7 @@ impl Span {
                 .map(|share| share.min(1.0)),
             cpu_own_share: share(done.cpu_own_ns, length * f64::from(processors.max(1)))
                 .map(|share| share.min(1.0)),
-            // The kernel counts in milliseconds: more than the whole is rounding.
+            // The kernel counts in milliseconds, so more than the whole is a rounding error.
             device_busy_share: share(done.device_busy_ns, length).map(|share| share.min(1.0)),
             device_queue: share(done.device_queue_ns, length),
             device_transfer_ns: requests
@@ -404,7 +402,7 @@ mod tests {
         assert_eq!(total.page_cache_misses_per_second, None);
     }
 
-    /// Nobody asked: they are there all the same, and few.
+    /// Without a request, intervals exist but are few.
     #[test]
     fn unasked_intervals_begin_short_and_are_few() {
         let mut sampler = Sampler::new(None, false);
@@ -429,8 +427,8 @@ mod tests {
         assert_eq!(whole.foreign_share, None);
     }
 
-    /// Bug: intervals ended when somebody looked, so that those of 1 s could be 1.6 s long, and
-    /// `--every 5s` made 6 s of them.
+    /// Bug: intervals ended when they were read, so that intervals of 1 s could last 1.6 s, and
+    /// `--every 5s` made them 6 s.
     #[test]
     fn intervals_are_as_long_as_asked_whenever_somebody_looks() {
         let mut sampler = Sampler::new(Some(Duration::from_secs(1)), false);

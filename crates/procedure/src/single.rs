@@ -1,4 +1,4 @@
-//! One trial: runs it where everything happens on one thread, and sums it up.
+//! A single trial: runs it on one thread, and summarises it.
 
 use engine::{DriverError, EngineState, EventLoop, KindRecord, OnError, Record};
 use results::{
@@ -23,13 +23,13 @@ use crate::unfinished::{
     count_longest, count_unfinished, is_kept_back, silence_at_end, unfinished,
 };
 
-/// Base slots between two looks at the watch.
+/// Base slots between two checks of the clock.
 const SLICE_SLOTS: u64 = 16;
-/// Of independent events of which none was seen, at most so many were to be expected, with 95 %
-/// confidence: -ln 0.05.
+/// Upper bound, with 95 % confidence, of the expected number of independent events if none was
+/// observed: -ln 0.05.
 const NONE_SEEN: f64 = 2.996;
 
-/// What more time would remove.
+/// Warnings that more time would remove.
 const WANTS_TIME: [WarningCode; 4] = [
     WarningCode::NotConverged,
     WarningCode::TooFewSamples,
@@ -37,11 +37,11 @@ const WANTS_TIME: [WarningCode; 4] = [
     WarningCode::NotStationary,
 ];
 
-/// Run an engine and its monitor on this thread: in virtual time, or where one worker is enough.
-/// `go_on` is asked between slices.
+/// Runs an engine and its monitor on this thread, in virtual time or with a single worker. `go_on`
+/// is called between slices.
 ///
 /// # Errors
-/// When the driver is broken.
+/// If the driver fails.
 pub fn run_inline(
     engine: &mut dyn EventLoop,
     monitor: &mut Monitor,
@@ -93,44 +93,43 @@ pub fn run_inline(
     Ok((ending, end))
 }
 
-/// What is known of a trial besides its slots.
+/// Circumstances of a trial besides its slots.
 #[derive(Clone, Debug)]
 pub struct Circumstances {
-    /// What carried the requests out.
+    /// The driver that executed the requests.
     pub driver: String,
     /// Number of workers.
     pub workers: u32,
-    /// The seed that the clients' streams were drawn from.
+    /// Seed of the clients' random streams.
     pub seed: u64,
-    /// Requests that could be outstanding.
+    /// Maximum number of outstanding requests.
     pub nominal_depth: u32,
     /// From the start to the end of the trial.
     pub elapsed: Duration,
-    /// What a failed operation did to it.
+    /// What a failed operation did to the trial.
     pub on_error: OnError,
-    /// When this program itself stood still.
+    /// When this program stood still.
     pub standstill: Standstill,
 }
 
-/// How long this program stood still, as the thread that only watches saw it: it was stopped, or
-/// got no processor.
+/// How long this program was stopped or got no processor, as measured by a watching thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standstill {
-    /// In all.
+    /// Total.
     pub total: Duration,
-    /// At a time, at most.
+    /// Longest single standstill.
     pub longest: Duration,
 }
 
 impl Standstill {
-    /// It stood still for so long.
+    /// Records a standstill.
     pub fn note(&mut self, length: Duration) {
         self.total += length;
         self.longest = self.longest.max(length);
     }
 }
 
-/// Why a trial gave no measurement.
+/// Why a trial has no measurement.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TrialError {
     /// An operation failed.
@@ -138,12 +137,12 @@ pub enum TrialError {
     Operation {
         /// Kind of operation.
         kind: String,
-        /// What the system calls it.
+        /// Name of the error.
         name: String,
-        /// How often it failed.
+        /// Number of failures.
         count: u64,
     },
-    /// Nothing was done in the time allowed.
+    /// No operation completed in the allowed time.
     #[error(
         "no operation completed in {elapsed}: the storage does not answer, or the load is \
          lower than that"
@@ -152,37 +151,37 @@ pub enum TrialError {
         /// Time allowed.
         elapsed: Duration,
     },
-    /// The storage did not answer, and the run went on without that.
+    /// The storage did not respond, and the run continued without it.
     #[error(
         "{operations} outstanding for {span}: the storage does not answer (--hang-limit {limit})"
     )]
     Hung {
-        /// How many operations, with their noun.
+        /// Number of operations, with their noun.
         operations: String,
-        /// For how long nothing was answered.
+        /// How long nothing completed.
         span: Duration,
-        /// How long was waited once the trial's time was over.
+        /// How long it waited after the end of the trial.
         limit: Duration,
     },
-    /// What must stay free would have been taken.
+    /// The reserve of free space would have been used.
     #[error(
         "stopped: {available} are free, {reserve} must stay free, and the file system is \
          copy-on-write, so rewriting takes space. Use a smaller test file (--size), keep less free \
          (--reserve), or free some space"
     )]
     Space {
-        /// Bytes that were free.
+        /// Free bytes.
         available: Bytes,
         /// Bytes that must stay free.
         reserve: Bytes,
     },
-    /// The driver is broken.
+    /// The driver failed.
     #[error(transparent)]
     Driver(#[from] DriverError),
 }
 
-/// The most frequent error of a record, if there is one. A short transfer is none: it voids the
-/// numbers, and ends no trial.
+/// The most frequent error of a record, if any. Short transfers are excluded: they make numbers
+/// invalid but do not end a trial.
 pub fn first_error(record: &Record, name: impl Fn(Errno) -> String) -> Option<TrialError> {
     let all = errors(record, name).into_iter();
     most_frequent(all.filter(|error| error.class != ErrorClass::Short))
@@ -195,7 +194,7 @@ fn most_frequent(errors: impl Iterator<Item = ErrorCount>) -> Option<TrialError>
     Some(TrialError::Operation { kind, name, count })
 }
 
-/// What is known where nothing was completed: failures that were to be counted are a measurement.
+/// The result if nothing completed: failures that count are a measurement.
 fn nothing_done(
     trial: &Trial,
     record: &Record,
@@ -211,8 +210,8 @@ fn nothing_done(
     }
 }
 
-/// The measurement of a trial in which no operation succeeded: no time of a success, none done per
-/// second, and the failures with theirs.
+/// The measurement of a trial in which every operation failed: no response time, zero operations
+/// per second, and the failures with their times.
 pub(crate) fn none_done(
     trial: &Trial,
     record: &Record,
@@ -243,7 +242,7 @@ pub(crate) fn none_done(
     measurement
 }
 
-/// What is known of a trial before anything is summed up.
+/// Properties of a trial known before anything is summarised.
 fn asked(trial: &Trial, circumstances: &Circumstances) -> Measurement {
     Measurement {
         name: trial.name.clone(),
@@ -268,11 +267,11 @@ fn times_failed(count: u64) -> String {
     }
 }
 
-/// Sum a trial up.
+/// Summarises a trial.
 ///
 /// # Errors
-/// When nothing was done at all. Where every operation failed and that was to be counted, the
-/// measurement is of the failures.
+/// If nothing was done at all. If every operation failed and failures count, the measurement
+/// consists of the failures.
 pub fn summarise(
     trial: &Trial,
     monitor: &Monitor,
@@ -330,7 +329,7 @@ pub fn summarise(
     Ok(measurement)
 }
 
-/// Say what could be seen, count in what the storage kept, and say what is doubtful.
+/// Adds the resolution, unfinished operations, and warnings.
 fn judge(
     trial: &Trial,
     measurement: &mut Measurement,
@@ -356,7 +355,7 @@ fn judge(
     measurement.warnings = doubts(trial, measurement, mean_whole_ns, &findings);
     measurement.warnings.splice(0..0, standstill);
     if circumstances.on_error == OnError::Stop && !measurement.errors.is_empty() {
-        // It ended for that, and not for lack of time.
+        // The trial ended because of that, and not for lack of time.
         let of_time = measurement.warnings.iter_mut();
         let of_time = of_time.filter(|it| WANTS_TIME.contains(&it.code));
         of_time.for_each(|it| it.advice.clear());
@@ -375,20 +374,20 @@ fn bandwidth(throughput: Estimate, bytes: u64, completions: u64) -> Option<Estim
     (bytes > 0).then(|| throughput.scale(bytes as f64 / completions as f64))
 }
 
-/// What stands out. Of a trial that was too short nothing is known but its stalls.
+/// Anomalies. If the trial was too short, only its stalls are known.
 fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record) -> Vec<Finding> {
     let mut findings = evaluation.map_or_else(Vec::new, |known| known.findings.clone());
     let Some(stalls) = monitor.store().stalls(silence_at_end(record)) else {
         return findings;
     };
-    // Stalls that have a period are its cause, and say so themselves.
+    // Periodic stalls explain them, and have their own warning.
     let is_periodic = stalls.period_ns.is_some();
     findings.retain(|it| !(is_periodic && matches!(it, Finding::Oscillation { .. })));
     findings.insert(0, Finding::Stalled(stalls));
     findings
 }
 
-/// A trial without a goal that ran to its end has missed none.
+/// A trial without a goal that ran to its end has not missed any.
 fn verdict(trial: &Trial, found: Option<&Evaluation>, elapsed: Duration) -> Verdict {
     let verdict = found.map_or(Verdict::Budget { is_citable: false }, |known| known.verdict);
     let is_over = trial.ends_after().is_none_or(|time| elapsed >= time);
@@ -402,7 +401,7 @@ fn verdict(trial: &Trial, found: Option<&Evaluation>, elapsed: Duration) -> Verd
     }
 }
 
-/// The percentile that the goal is about, with its influences.
+/// The percentile of the goal, with its influence series.
 fn tails(
     trial: &Trial,
     monitor: &Monitor,
@@ -417,7 +416,7 @@ fn tails(
     })
 }
 
-/// Percentiles of the service time whatever their evidence.
+/// Percentiles of the service time, however few samples they rest on.
 fn quantiles(
     trial: &Trial,
     monitor: &Monitor,
@@ -440,7 +439,7 @@ fn counted_record(trial: &Trial, record: &Record) -> Option<KindRecord> {
     (!sum.response.is_empty()).then_some(sum)
 }
 
-/// How many requests were with the storage on average.
+/// Mean number of requests in the storage.
 fn effective_depth(
     trial: &Trial,
     record: &Record,
@@ -456,8 +455,8 @@ fn effective_depth(
     }
 }
 
-/// Mean number of requests that the storage had, over the whole trial: their service times over
-/// the time that passed.
+/// Mean number of requests in the storage over the whole trial: total service time over elapsed
+/// time.
 fn requests_at_storage(record: &Record, elapsed: Duration) -> f64 {
     let of_storage = record
         .kinds
@@ -497,7 +496,7 @@ fn throughput_of(evaluation: Option<&Evaluation>, completions: u64, elapsed: Dur
     evaluation.map_or_else(|| unknown(plain, completions), |known| known.throughput)
 }
 
-/// A value about whose error nothing is known.
+/// A value of unknown error.
 fn unknown(value: f64, samples: u64) -> Estimate {
     Estimate {
         low: 0.0,
@@ -506,7 +505,7 @@ fn unknown(value: f64, samples: u64) -> Estimate {
     }
 }
 
-/// A percentile no longer than the longest time: bins know it less exactly.
+/// Limits a percentile to the longest time, which bins do not know as exactly.
 fn at_most(one: PercentileEstimate, max_ns: u64) -> PercentileEstimate {
     let capped = one.estimate.map(|it| {
         let value = it.value.min(max_ns as f64);
@@ -567,7 +566,7 @@ fn shorts(record: &Record) -> u64 {
     record.short.values().map(|short| short.service.len()).sum()
 }
 
-/// What failed, short transfers last.
+/// Errors, short transfers last.
 fn errors(record: &Record, name: impl Fn(Errno) -> String) -> Vec<ErrorCount> {
     let failed = record.errors.iter().map(|(&(kind, errno), times)| {
         let class = ErrorClass::of(errno.0);

@@ -1,10 +1,10 @@
-//! SSDs brought to their steady state: rounds of the loads of a test, until a trend of more than a
-//! limit is excluded, with the verdict that the letter of SNIA SSS PTS gives each round.
+//! SSD steady state: rounds of a test's loads, until a trend larger than a limit is excluded. Each
+//! round also gets the verdict by the letter of SNIA SSS PTS.
 //!
-//! Nothing is steady before all was written twice, whatever the rounds look like: as long as blocks
-//! are spare, an SSD is as fast, and as even, as it will not stay. And one round that looks steady
-//! is not believed before the next agrees. Source of the tests: SNIA, "Solid State Storage
-//! Performance Test Specification" 2.0.2, 2020.
+//! Nothing is steady before the whole capacity was written twice, however the rounds look: as long
+//! as there are spare blocks, an SSD is temporarily fast and even. A round that looks steady must
+//! be confirmed by the next one. Source of the tests: SNIA, "Solid State Storage Performance Test
+//! Specification" 2.0.2, 2020.
 
 mod conclusions;
 mod loads;
@@ -28,16 +28,17 @@ pub use loads::{SsdPhasePlan, SsdTest};
 pub use rules::{pts_window, round_trend};
 pub use segments::{DemandPoint, SegmentLoad, SsdSegmentPlan, SsdSegmentProcedure};
 
-/// How often all must have been written before anything is steady.
+/// How many times the capacity must be written before steady state is possible.
 pub const LAPS_MIN: u64 = 2;
-/// Writers of the passes before the first round.
+/// Number of writers in the passes before the first round.
 const WRITERS: u32 = 4;
-/// A pass is given up after this long.
+/// Time limit of a pass.
 const PASS_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Sequential rounds go on where the last one ended as long as this part of the target follows.
+/// Sequential rounds continue at the end of the last one if at least this part of the target
+/// follows.
 const REST_MIN: u64 = 4;
 
-/// Where the operations of the composite load go: percent of them, and of the target.
+/// Distribution of the composite load: percent of operations, and of the target.
 const ZONES: [AccessZone; 3] = [zone(50, 5), zone(30, 15), zone(20, 80)];
 
 const fn zone(percent: u32, of_target: u32) -> AccessZone {
@@ -47,12 +48,12 @@ const fn zone(percent: u32, of_target: u32) -> AccessZone {
     }
 }
 
-/// How long a load of a round is.
+/// Length of a load in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RoundTime {
-    /// As the standard has it.
+    /// As in the standard.
     Whole(Duration),
-    /// Until the mean response time is that precise, or time is up.
+    /// Until the mean response time is this precise, or time is up.
     Precise {
         /// Relative half-width.
         precision: f64,
@@ -61,7 +62,7 @@ pub enum RoundTime {
 }
 
 impl RoundTime {
-    /// The most time of a load in a round.
+    /// Maximum time of a load in a round.
     #[must_use]
     pub const fn most(self) -> Duration {
         match self {
@@ -69,45 +70,45 @@ impl RoundTime {
         }
     }
 
-    /// Whether the timing is not that of the standard.
+    /// Whether the timing differs from the standard.
     #[must_use]
     pub const fn is_quick(self) -> bool {
         matches!(self, Self::Precise { .. })
     }
 }
 
-/// How a test is done.
+/// Options of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SsdOptions {
-    /// How long a load of a round is.
+    /// Length of a load in a round.
     pub time: RoundTime,
-    /// The most rounds; none where time is the only limit.
+    /// Maximum number of rounds; none if only time is limited.
     pub rounds_max: Option<u32>,
-    /// No round of a test begins after so much time of rounds.
+    /// No round of a test starts after this much time of rounds.
     pub budget: Duration,
-    /// A change over the last half of the rounds that counts as none, divided by the mean.
+    /// Largest change over the last half of the rounds that counts as steady, divided by the mean.
     pub trend_limit: f64,
-    /// The rounds end once all was written so often.
+    /// Rounds end once the capacity was written this many times.
     pub capacities: Option<u32>,
-    /// Length of bursts and pauses over those of the standard.
+    /// Length of bursts and pauses relative to the standard.
     pub scale: f64,
 }
 
 /// Where loads go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SsdPlace {
-    /// Bytes in play, from the first on, of each host.
+    /// Bytes used of each host's target, from the first on.
     pub size: u64,
-    /// Hosts: each moves what a load has of bytes.
+    /// Number of hosts. Each moves the bytes of a load.
     pub hosts: u32,
-    /// Devices or files that they have together: one each, or fewer that they share.
+    /// Number of devices or files: one per host, or fewer if shared.
     pub shares: u32,
-    /// How they are reached.
+    /// How they are accessed.
     pub access: Access,
 }
 
 impl SsdPlace {
-    /// One host's.
+    /// The place of a single host.
     #[must_use]
     pub const fn alone(size: u64, access: Access) -> Self {
         Self {
@@ -118,31 +119,31 @@ impl SsdPlace {
         }
     }
 
-    /// Bytes in play of all hosts.
+    /// Bytes used by all hosts.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.size * u64::from(self.shares)
     }
 
-    /// Bytes that all hosts together write in so many passes over their own.
+    /// Bytes that all hosts write in `passes` passes over their own.
     #[must_use]
     pub fn written_in(&self, passes: u32) -> u64 {
         self.size * u64::from(passes) * u64::from(self.hosts)
     }
 }
 
-/// One load of one round, before it is measured.
+/// One load of one round, to be measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SsdStep {
-    /// Its place in the round.
+    /// Its index in the round.
     pub load: usize,
     /// Number of the round, from 1.
     pub round: u32,
-    /// What is done.
+    /// The trial.
     pub trial: Trial,
 }
 
-/// What a load gave in a round.
+/// Result of a load in a round.
 #[derive(Clone, Debug)]
 struct SsdLoadPart {
     round: SsdCellRound,
@@ -153,26 +154,26 @@ struct SsdLoadPart {
     errors: u64,
 }
 
-/// Says which load is next, and what the rounds amount to.
+/// Chooses the next load, and evaluates the rounds.
 pub struct SsdProcedure {
     plan: SsdPhasePlan,
     options: SsdOptions,
     place: SsdPlace,
-    /// Which of the tests of the run it is: each draws afresh.
+    /// Number of the test in the run, so that each draws differently.
     number: u64,
     parts: Vec<Vec<SsdLoadPart>>,
     rounds: Vec<SsdRound>,
     next: usize,
     written: u64,
     elapsed: Duration,
-    /// Bytes that each sequential load has moved.
+    /// Bytes moved by each sequential load.
     moved: Vec<u64>,
     steady_round: Option<u32>,
     pts_round: Option<u32>,
 }
 
 impl SsdProcedure {
-    /// A procedure for one test, the `number`th of the run, after `written` bytes were written.
+    /// A procedure for the `number`th test of the run, after `written` bytes were written.
     #[must_use]
     pub fn new(
         plan: SsdPhasePlan,
@@ -231,32 +232,31 @@ impl Plan for SsdProcedure {
 }
 
 impl SsdProcedure {
-    /// The trial of the load that is followed, in the first round.
+    /// The trial of the tracked load in the first round.
     #[must_use]
     pub fn tracked_trial(&self) -> Trial {
         self.trial(self.plan.tracked_load, 1)
     }
 
-    /// Rounds that were ended.
+    /// Finished rounds.
     #[must_use]
     pub fn rounds(&self) -> &[SsdRound] {
         &self.rounds
     }
 
-    /// The round from which on it is steady, and the first at which the letter of the standard is
-    /// met.
+    /// The round from which it is steady, and the first that meets the letter of the standard.
     #[must_use]
     pub const fn verdicts(&self) -> (Option<u32>, Option<u32>) {
         (self.steady_round, self.pts_round)
     }
 
-    /// The most time that its rounds still take.
+    /// Maximum remaining time of its rounds.
     #[must_use]
     pub const fn time_left(&self) -> Duration {
         self.options.budget.saturating_sub(self.elapsed)
     }
 
-    /// How much of what it may take is done, 0 to 1.
+    /// Progress, 0 to 1.
     #[must_use]
     pub fn share_done(&self) -> f64 {
         let loads = self.plan.loads.len() as f64;
@@ -269,8 +269,8 @@ impl SsdProcedure {
         rounds.max(time).min(1.0)
     }
 
-    /// Each load over the rounds of the trend, or over all where there are too few for one. A load
-    /// that was never measured is left out.
+    /// Each load over the rounds of the trend, or over all rounds if there are too few for one.
+    /// Loads that were never measured are left out.
     #[must_use]
     pub fn cells(&self) -> Vec<SsdCell> {
         let trend = self.rounds.last().and_then(|round| round.trend);
@@ -338,7 +338,7 @@ impl SsdProcedure {
         });
     }
 
-    /// Rounds from one of a window to the next; short rounds have no timing to keep.
+    /// Distance between the rounds of a window; short rounds need no timing.
     #[must_use]
     pub const fn stride(&self) -> u32 {
         match self.options.time.is_quick() {
@@ -347,7 +347,7 @@ impl SsdProcedure {
         }
     }
 
-    /// It ends when it is steady and the letter of the standard had its window, or at a limit.
+    /// Ends when steady and the standard has a complete window, or at a limit.
     fn is_over(&self) -> bool {
         let done = self.rounds.len() as u32;
         let has_window = done > (rules::WINDOW - 1) * self.stride();
@@ -387,15 +387,15 @@ impl SsdProcedure {
             goal,
             duration_max: self.options.time.most() * u64::from(times),
             salt,
-            // What the standard averages is the whole round.
+            // The standard averages the whole round.
             warm_up: Some(Duration::ZERO),
             ..Trial::new(name, spec, self.place.access)
         }
     }
 }
 
-/// Where a sequential load goes on that has moved so many bytes. It wraps to where it began, so it
-/// starts over at the first byte where little follows. Other loads start there.
+/// Where a sequential load continues after moving that many bytes. It wraps around to its start, so
+/// it restarts at the first byte if little is left. Other loads start there.
 fn sequential_start(place: SsdPlace, load: SsdLoad, moved: u64) -> u64 {
     let size = place.size;
     let stripe = load.block_bytes * u64::from(load.depth);
@@ -432,7 +432,7 @@ impl SsdPhasePlan {
     }
 }
 
-/// What a load does, in words.
+/// Description of a load.
 fn title(load: &SsdLoad) -> String {
     let what = match load.read_percent {
         100 => "read".to_owned(),
@@ -453,7 +453,7 @@ fn name(load: &SsdLoad) -> String {
 }
 
 fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
-    // What is larger than a block must fit behind the last one.
+    // Operations larger than a block must fit behind the last one.
     let size = size - (load.largest() - load.block_bytes);
     let len = (size - start) / load.block_bytes * load.block_bytes;
     let region = Region {
@@ -506,9 +506,9 @@ fn cell(load: SsdLoad, parts: &[SsdLoadPart], first: u32) -> Option<SsdCell> {
     })
 }
 
-/// The mean latency of a round by Little's law: what was outstanding at its end counts with its
-/// time until then, as what was done does. Else slow operations are left out, many of them in short
-/// rounds at great depths.
+/// Mean latency of a round by Little's law. Requests outstanding at the end count with their time
+/// so far, as completed ones do. Otherwise slow operations would be left out, which are many in
+/// short rounds at high depths.
 fn latency_by_little(measured: &Measurement) -> Estimate {
     let mean = measured.response.mean;
     let done = mean.value * measured.completions_all as f64;
@@ -520,7 +520,7 @@ fn latency_by_little(measured: &Measurement) -> Estimate {
     }
 }
 
-/// The mean of rounds; of a single one what it says itself.
+/// The mean of rounds; for a single one its own estimate.
 fn mean_of(rounds: &[Estimate]) -> Option<Estimate> {
     let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
     repeats_mean(&values).or(rounds.last().copied())

@@ -1,8 +1,8 @@
 //! Studies: how a measurement depends on factors.
 //!
-//! A file says what is varied; the plan says in which order it is measured; the analysis says what
-//! the replicates bear. Each round visits every cell once in a random order, and levels are
-//! compared within rounds, so that the machine's own drift meets all of them alike.
+//! A file defines the factors, the plan defines the order of measurements, and the analysis draws
+//! the conclusions that the repeats support. Each round visits every cell once in a random order,
+//! and levels are compared within rounds, so that drift of the machine affects all of them alike.
 
 mod analysis;
 mod contrast;

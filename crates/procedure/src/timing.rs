@@ -1,9 +1,8 @@
-//! Commands side by side: in which order they run, when there are enough runs, and what the runs
-//! show.
+//! Timing of commands side by side: their order, when there are enough runs, and the conclusions.
 //!
-//! In each round every command runs once; an even round takes them in the reverse order of the one
-//! before (ABBA), so that a machine that slows down steadily favours none. When there are enough
-//! rounds is said by `rounds`; what the runs show besides their mean, by `repeats`.
+//! In each round every command runs once. Even rounds use the reverse order of the one before
+//! (ABBA), so that steady drift of the machine favours none. `rounds` decides when there are enough
+//! rounds, `repeats` examines the runs beyond their mean.
 
 use random::{Purpose, Stream};
 use results::{CommandComparison, TimedCommand, TimedRun, TimingVerdict, Warning, WarningCode};
@@ -16,26 +15,26 @@ use units::Duration;
 use crate::repeats::{self, TwoKinds};
 use crate::rounds::{Rounds, RoundsEnd, RoundsRule, fits_another, time_needed};
 
-/// Below this many times what the shell takes a command's time is mostly the shell's.
+/// Below this multiple of the shell's time, a command's time is mostly the shell's.
 const SHELL_SHARE: f64 = 5.0;
-/// Below this elapsed time starting a process is most of it, seconds.
+/// Below this elapsed time, most of it is process creation, seconds.
 const SHORT_S: f64 = 0.005;
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimingStep {
     /// Run this command once.
     Run {
-        /// Its position.
+        /// Its index.
         command: usize,
         /// The round, from 1.
         round: u32,
     },
-    /// It is over.
+    /// Finished.
     Finish(RoundsEnd),
 }
 
-/// Says which command runs next.
+/// Chooses the next command.
 #[derive(Clone, Debug)]
 pub struct TimingProcedure {
     rounds: Rounds,
@@ -49,7 +48,7 @@ pub struct TimingProcedure {
 }
 
 impl TimingProcedure {
-    /// For so many commands, at least one.
+    /// A procedure for that many commands, at least one.
     #[must_use]
     pub fn new(commands: usize, rule: RoundsRule, seed: u64) -> Self {
         let mut procedure = Self {
@@ -64,7 +63,7 @@ impl TimingProcedure {
         procedure
     }
 
-    /// What to do next, so long after the first run began.
+    /// The next step, `elapsed` after the first run began.
     pub fn next(&mut self, elapsed: Duration) -> TimingStep {
         if self.done == self.order.len() {
             if let Some(end) = self.end(elapsed) {
@@ -84,8 +83,8 @@ impl TimingProcedure {
         }
     }
 
-    /// What the fewest rounds take, where that is sure to exceed the budget, so long after the
-    /// first run began.
+    /// Minimum time of the required rounds, if it is certain to exceed the budget, `elapsed` after
+    /// the first run began.
     #[must_use]
     pub fn time_needed(&self, elapsed: Duration) -> Option<Duration> {
         let rule = self.rounds.rule();
@@ -96,13 +95,13 @@ impl TimingProcedure {
         needed.filter(|_| is_open && done < least)
     }
 
-    /// The run that was asked for took so long, and ended with this exit status.
+    /// Records the elapsed time and exit status of the requested run.
     pub fn record(&mut self, seconds: f64, exit: i32) {
         self.runs[self.order[self.done]].push((seconds, exit));
         self.done += 1;
     }
 
-    /// The share of the work that is surely done, for a progress bar.
+    /// Guaranteed progress, for a progress bar.
     #[must_use]
     pub fn progress(&self, elapsed: Duration) -> f64 {
         let steps = self.order.len() as f64;
@@ -138,8 +137,8 @@ impl TimingProcedure {
     }
 }
 
-/// Whether runs with an exit status other than 0 count: where none succeeds, that status is how the
-/// command ends. Among runs that succeed a failed one did something else, and mostly less.
+/// Whether runs with a non-zero exit status count: if none succeeds, that is how the command ends.
+/// Otherwise a failed run did something else, and usually less.
 fn do_failures_count(mut exits: impl Iterator<Item = i32>) -> bool {
     exits.all(|exit| exit != 0)
 }
@@ -168,7 +167,7 @@ fn is_precise(runs: &[Vec<(f64, i32)>], precision: f64) -> bool {
     })
 }
 
-/// Means, outliers and doubts of one command.
+/// Means, outliers and warnings of one command.
 #[must_use]
 pub fn summarise_command(
     name: String,
@@ -180,7 +179,7 @@ pub fn summarise_command(
     let of = |field: fn(&TimedRun) -> f64| counted.iter().map(field).collect::<Vec<f64>>();
     let real = of(|run| run.real_s);
     let kinds = TwoKinds::of(&real);
-    // Of two kinds neither lies off.
+    // With two groups, neither counts as outliers.
     let far = kinds.map_or_else(|| outliers(&real), |_| Vec::new());
     let outliers: Vec<u32> = far.iter().map(|&at| counted[at].round).collect();
     let mut warnings = Vec::new();
@@ -212,7 +211,7 @@ pub fn summarise_command(
     }
 }
 
-/// The runs whose times make the mean: those that succeeded, or all where none did.
+/// The runs in the mean: those that succeeded, or all if none did.
 fn counted_runs(runs: &[TimedRun]) -> impl Iterator<Item = &TimedRun> {
     let failures_count = do_failures_count(runs.iter().map(|run| run.exit));
     runs.iter()
@@ -232,7 +231,7 @@ fn drifted(change: f64) -> Warning {
     .advise("Use more --warm-ups, or find out what else uses the machine.")
 }
 
-/// The mean of times; a single one says nothing about others.
+/// The mean of times; a single one has no interval.
 fn mean(seconds: &[f64]) -> Option<Estimate> {
     if let [only] = seconds {
         return Some(Estimate {
@@ -286,10 +285,10 @@ fn warn_of_exits(warnings: &mut Vec<Warning>, runs: &[TimedRun]) {
     }
 }
 
-/// Each further command beside the first, by the rounds that hold both; a family of claims, of
-/// which each is corrected for the number of them (Holm).
+/// Compares each further command with the first, over rounds that have both. Claims are corrected
+/// for their number (Holm).
 ///
-/// A command without a positive time, or with fewer than two rounds, is left out.
+/// Commands without a positive time, or with fewer than two rounds, are left out.
 #[must_use]
 pub fn compare_commands(commands: &[TimedCommand], margin: f64) -> Vec<CommandComparison> {
     let Some((first, others)) = commands.split_first() else {
@@ -318,12 +317,12 @@ pub fn compare_commands(commands: &[TimedCommand], margin: f64) -> Vec<CommandCo
         .collect()
 }
 
-/// Whether runs that failed are missing from the mean: those that are left may be the slow ones.
+/// Whether failed runs are missing from the mean: the remaining ones may be biased.
 fn has_left_out(command: &TimedCommand) -> bool {
     counted_runs(&command.runs).count() < command.runs.len()
 }
 
-/// A difference is claimed only if it survives the correction as well.
+/// A difference is claimed only if it is also significant after the correction.
 fn verdict(found: &Comparison, p_value: f64, margin: f64) -> TimingVerdict {
     if !bears_conclusion(found.pairs) {
         return TimingVerdict::TooFew;
@@ -344,7 +343,7 @@ fn pairs(other: &TimedCommand, first: &TimedCommand) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Rounds where nothing else is asked for: the fewest from which a difference is claimed.
+/// Default number of rounds: the fewest from which a difference can be claimed.
 pub const ROUNDS_MIN: u32 = PAIRS_MIN as u32;
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ fn noise(stream: &mut Stream) -> f64 {
     (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0
 }
 
-/// Run to the end on a machine where command `i` takes `truth[i]` seconds, with 3 % of noise, and
+/// Runs to the end on a machine where command `i` takes `truth[i]` seconds, with 3 % of noise, and
 /// everything takes 0.2 % more from run to run.
 fn simulate(truth: &[f64], rule: RoundsRule, seed: u64) -> (Vec<TimedCommand>, RoundsEnd) {
     let mut procedure = TimingProcedure::new(truth.len(), rule, seed);
@@ -102,7 +102,7 @@ fn constant_times_end_after_the_fewest_rounds() {
             TimingStep::Finish(end) => break end,
         }
     };
-    // Precise at the first look, after ten, and ended by the second.
+    // Precise at the first check, after ten, and ended by the second.
     assert_eq!((rounds, end), (13, RoundsEnd::Precise));
 }
 
@@ -149,8 +149,8 @@ fn equal_commands_are_seldom_told_apart_however_many_they_are() {
     assert!(false_claims <= 33, "{false_claims} of 400");
 }
 
-/// The share of 2000 runs in which the interval of a command's mean holds the truth, if each run
-/// resembles the one before with `correlation`.
+/// The share of 2000 runs in which the interval of a command's mean includes the true value, if
+/// each run correlates with the previous one by `correlation`.
 fn coverage(correlation: f64) -> f64 {
     let all = 2000;
     let covered = (0..all).filter(|&seed| {
@@ -238,8 +238,8 @@ fn progress_reaches_the_end_with_the_budget() {
     assert!((procedure.progress(Duration::from_secs(1)) - 0.05).abs() < 1e-12);
 }
 
-/// Bug: `time 'sleep 0.1' ./flaky -i`, each third run of which fails at once: "1.733 times as fast,
-/// both rows sound".
+/// Bug: `time 'sleep 0.1' ./flaky -i`, where every third run fails at once, gave "1.733 times as
+/// fast, both rows sound".
 #[test]
 fn failed_runs_are_in_no_mean_and_bear_no_conclusion() {
     let steady: Vec<f64> = (0..12).map(|at| 0.1 + 1e-4 * f64::from(at % 4)).collect();
@@ -256,7 +256,7 @@ fn failed_runs_are_in_no_mean_and_bear_no_conclusion() {
     assert_eq!((flaky.runs.len(), flaky.outliers.len()), (12, 0));
     let found = &compare_commands(&[command("steady", &steady), flaky], 0.02)[0];
     assert_eq!((found.pairs, found.verdict), (8, TimingVerdict::RunsFailed));
-    // What always ends so has nothing else to be compared with.
+    // A command that always fails has no other runs to compare with.
     let always = |name: &str| {
         let failed = |(round, &seconds)| TimedRun {
             exit: 1,

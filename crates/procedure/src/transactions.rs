@@ -1,8 +1,8 @@
-//! What users saw of their transactions, and whether the figures agree with each other.
+//! Transactions as seen by users, and consistency of the figures.
 //!
-//! Two laws hold on every closed system, whatever is in it (P. Denning, J. Buzen, "The Operational
-//! Analysis of Queueing Network Models", Computing Surveys 10(3), 1978): N = X (R + Z), by Little,
-//! and R = N / X - Z, the response-time law. What breaks them is a fault of the measurement.
+//! Two laws hold on every closed system, whatever it contains (P. Denning, J. Buzen, "The
+//! Operational Analysis of Queueing Network Models", Computing Surveys 10(3), 1978): N = X (R + Z),
+//! by Little, and R = N / X - Z, the response-time law. A violation is an error of the measurement.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +15,27 @@ use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate, Verdict};
 use units::{Duration, format_count, format_counted, format_duration_ns};
 use workload::{GapShape, UsersSpec};
 
-/// How far the laws may be off beyond the uncertainty of what goes into them.
+/// Allowed deviation from the laws beyond the uncertainty of their inputs.
 const LAW_TOLERANCE: f64 = 0.02;
-/// Share of all processors that other processes may have beside users who compute.
+/// Maximum share of all processors for other processes beside users who compute.
 const OTHERS_MAX: f64 = 0.25;
 
-/// What is known of a trial's transactions besides its measurement.
+/// Data on a trial's transactions besides its measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct UnitCounts<'a> {
     /// Times by the number of the profile, over the whole trial.
     pub units: &'a BTreeMap<u32, KindRecord>,
     /// From the start to the end of the trial.
     pub elapsed: Duration,
-    /// Processors of the machine, or of the model.
+    /// Number of processors of the machine, or of the model.
     pub processors: u32,
-    /// What the machine did, interval by interval.
+    /// Activity of the machine by interval.
     pub series: Option<&'a SystemSeries>,
-    /// What a model's processors worked, nanoseconds.
+    /// CPU work of a model's processors, nanoseconds.
     pub model_cpu_ns: Option<u64>,
 }
 
-/// Sum up what users saw, with the doubts about it.
+/// Summarises the transactions, with warnings.
 #[must_use]
 pub fn transaction_load(
     spec: &UsersSpec,
@@ -106,8 +106,8 @@ pub fn transaction_load(
     (load, warnings)
 }
 
-/// What device and memory did over the whole trial: by the kernel's counters, or, where no kernel
-/// counted, by what a model knows of itself and of its processors.
+/// Activity of device and memory over the whole trial, from kernel counters or, for a model, from
+/// its own state.
 fn machine_figures(
     m: &Measurement,
     counts: &UnitCounts<'_>,
@@ -130,7 +130,7 @@ fn machine_figures(
     }
 }
 
-/// How many transactions each profile made.
+/// Number of transactions of each profile.
 struct Shares {
     counts: Vec<u64>,
 }
@@ -146,7 +146,7 @@ impl Shares {
         }
     }
 
-    /// The mean over transactions of a number that each profile has.
+    /// The mean over transactions of a per-profile number.
     fn mean(&self, of: impl Fn(usize) -> f64) -> f64 {
         let all: u64 = self.counts.iter().sum();
         let counts = self.counts.iter().enumerate();
@@ -155,7 +155,7 @@ impl Shares {
     }
 }
 
-/// The two laws, with what goes into them.
+/// The two laws, with their inputs.
 struct Laws {
     think_ns: f64,
     users: Estimate,
@@ -166,7 +166,7 @@ impl Laws {
     fn of(spec: &UsersSpec, m: &Measurement, shares: &Shares) -> Self {
         let profiles = spec.profiles();
         let think_ns = shares.mean(|index| profiles[index].think.mean_ns);
-        // The mean of the think times that were drawn is not quite the mean of their law.
+        // The mean of the drawn think times differs slightly from the mean of their distribution.
         let square = shares.mean(|index| {
             let think = profiles[index].think;
             match think.shape {
@@ -248,7 +248,7 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
                 --transactions."));
     }
     warnings.extend(too_few(m));
-    // The laws are about a number that stays: what is measured while all users are at work.
+    // The laws assume a constant number of users: the time in which all users are active.
     if m.window.is_some() && ramp < lasted && !laws.holds(users) {
         warnings.push(Warning::warn(
             WarningCode::LawBroken,
@@ -264,8 +264,8 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
     warnings
 }
 
-/// Why the row of users who made all their transactions is marked; a trial with a goal says so
-/// itself.
+/// Why the row of users who finished all their transactions is marked. A trial with a goal has its
+/// own warning.
 fn too_few(m: &Measurement) -> Option<Warning> {
     let is_known = m
         .warnings
@@ -292,7 +292,7 @@ fn too_few(m: &Measurement) -> Option<Warning> {
     })
 }
 
-/// Work of users waits for processors that others use, and its time is theirs, not the system's.
+/// CPU work of users waits for processors used by others. That time is not the storage's.
 fn shared_processors(
     spec: &UsersSpec,
     m: &Measurement,
@@ -314,7 +314,7 @@ fn shared_processors(
     })
 }
 
-/// Each profile by itself, where there are several.
+/// Each profile by itself, if there are several.
 fn profile_times(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>) -> Vec<UserTimes> {
     if spec.profiles().len() == 1 {
         return Vec::new();
@@ -323,7 +323,7 @@ fn profile_times(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>) -> 
     let users = spec.count_by_profile(m.clients);
     let profiles = spec.profiles().iter().zip(users).enumerate();
     let none = KindRecord::default();
-    // A profile that is alone is all there is.
+    // A single profile equals the total.
     let of = |all: &Times, own: &Histogram| match spec.profiles() {
         [_] => all.clone(),
         _ => times(own),
@@ -347,9 +347,8 @@ fn profile_times(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>) -> 
         .collect()
 }
 
-/// Mean and percentiles of one profile, without intervals: how far its transactions depend on each
-/// other is not known. That of all of them does not tell, since a mix of kinds hides the queue that
-/// one kind waits in.
+/// Mean and percentiles of one profile, without intervals: the correlation within it is unknown.
+/// That of all transactions does not help, since a mix hides the queue of one kind.
 fn times(histogram: &Histogram) -> Times {
     let exact = |value: f64| Estimate::exact(value, histogram.len() as f64);
     let percentile = |&p: &f64| PercentileEstimate::judged(p, exact(value_at(histogram, p)), 0.0);

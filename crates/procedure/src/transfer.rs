@@ -1,8 +1,7 @@
-//! Transfer passes: in which order series of passes are measured, when a rate is precise, and what
-//! series say about each other.
+//! Transfer passes: the order of series, when a rate is precise, and comparisons between series.
 //!
-//! The rate of a series is its bytes over its time, and its interval that of its passes' times.
-//! When there are enough passes is said by `rounds`.
+//! The rate of a series is its bytes over its time, with the interval of its passes' times.
+//! `rounds` decides when there are enough passes.
 
 use results::{
     Access, AloneTogether, TransferKind, TransferMode, TransferPass, TransferSeries, Warning,
@@ -17,14 +16,14 @@ use crate::repeats;
 use crate::rounds::{Rounds, RoundsRule};
 use crate::trial::Trial;
 
-/// Growing parts of a file begin with this many bytes.
+/// Size of the smallest of growing parts, bytes.
 const PART_MIN: u64 = 1 << 20;
-/// From this share of the page cache on a part counts as read from memory.
+/// Page-cache share from which a part counts as read from memory.
 const FROM_MEMORY: f64 = 0.5;
-/// Passes whose shares of the page cache differ by more have no one rate.
+/// If page-cache shares of passes differ by more than this, they have no common rate.
 const SHARE_SPREAD: f64 = 0.2;
 
-/// Counts the passes of a series and says when there are enough.
+/// Counts the passes of a series and decides when there are enough.
 #[derive(Clone, Debug)]
 pub struct PassCount {
     rounds: Rounds,
@@ -33,7 +32,7 @@ pub struct PassCount {
 }
 
 impl PassCount {
-    /// A series that has no pass yet.
+    /// A series without passes.
     #[must_use]
     pub fn new(rule: RoundsRule) -> Self {
         Self {
@@ -61,19 +60,19 @@ impl PassCount {
         }
     }
 
-    /// A pass that is done.
+    /// Records a pass.
     pub fn record(&mut self, bytes: u64, elapsed: Duration) {
         self.bytes += bytes;
         self.seconds.push(elapsed.as_secs_f64());
     }
 
-    /// Bytes per second over the passes; `within` is the interval of a pass that is alone.
+    /// Bytes per second over the passes; `within` is the interval of a single pass.
     #[must_use]
     pub fn rate(&self, within: Option<Estimate>) -> Estimate {
         rate_over(self.bytes, &self.seconds, self.rounds.rule().end(), within)
     }
 
-    /// Whether the interval is as narrow as was asked for, or nothing was asked for.
+    /// Whether the interval is as narrow as requested, or none was requested.
     #[must_use]
     pub fn is_precise(&self) -> bool {
         let rule = self.rounds.rule();
@@ -82,7 +81,7 @@ impl PassCount {
 }
 
 /// Bytes per second of passes that moved `bytes` in these `seconds`; `within` is the interval of a
-/// pass that is alone.
+/// single pass.
 #[must_use]
 pub fn rate_over(
     bytes: u64,
@@ -114,37 +113,37 @@ pub fn rate_over(
     }
 }
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransferShape {
-    /// How data are reached.
+    /// How data is accessed.
     pub mode: TransferMode,
-    /// Bytes of operations, one series for each.
+    /// Block sizes, one series for each.
     pub blocks: Vec<u32>,
-    /// Bytes of one pass of one stream.
+    /// Bytes per pass and stream.
     pub size: Bytes,
     /// Number of streams.
     pub streams: u32,
-    /// Numbers of the streams that write their files before they are read.
+    /// Numbers of the streams that write their files before reading.
     pub writers: Vec<u32>,
-    /// Whether each stream is measured alone, too.
+    /// Whether each stream is also measured alone.
     pub alone: bool,
     /// When a series of reads ends.
     pub rule: RoundsRule,
 }
 
-/// One series before it is measured.
+/// One series, to be measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesPlan {
-    /// What is done, in words.
+    /// Description.
     pub title: String,
-    /// What a pass does.
+    /// Direction.
     pub kind: TransferKind,
-    /// Bytes of an operation.
+    /// Block size, bytes.
     pub block: u32,
-    /// Bytes of one pass of one stream.
+    /// Bytes per pass and stream.
     pub size: u64,
-    /// Numbers of the streams that take part, from 1.
+    /// Numbers of the participating streams, from 1.
     pub streams: Vec<u32>,
     /// Whether the page cache is dropped before each pass.
     pub drops_cache: bool,
@@ -153,7 +152,7 @@ pub struct SeriesPlan {
 }
 
 impl TransferShape {
-    /// All series in the order of measuring.
+    /// All series, in order of measurement.
     #[must_use]
     pub fn series(&self) -> Vec<SeriesPlan> {
         let all: Vec<u32> = (1..=self.streams).collect();
@@ -168,7 +167,7 @@ impl TransferShape {
                 continue;
             }
             if self.alone && self.streams > 1 {
-                // Streams of a model are alike: one of them stands for all.
+                // Streams of a model are identical, so one represents all.
                 let alone = match self.mode {
                     TransferMode::Simulated => &all[..1],
                     _ => &all[..],
@@ -182,7 +181,7 @@ impl TransferShape {
         plans
     }
 
-    /// Parts that double up to the whole file, each read once from the device and then again.
+    /// Parts that double up to the whole file, each read from the device and then again.
     fn growing(&self, block: u32, all: &[u32], plans: &mut Vec<SeriesPlan>) {
         let unit = u64::from(block);
         let mut part = PART_MIN.max(unit).min(self.size.0);
@@ -233,8 +232,8 @@ impl TransferShape {
 }
 
 impl SeriesPlan {
-    /// One pass of one stream; on a model, of as many clients as there are streams. What is no
-    /// whole block is left to [`SeriesPlan::rest`].
+    /// One pass of one stream; on a model, of as many clients as there are streams. A partial block
+    /// is left to [`SeriesPlan::rest`].
     #[must_use]
     pub fn trial(&self, access: Access, number: u32, clients: u32, left: Duration) -> Trial {
         let whole = self.size - self.size % u64::from(self.block);
@@ -248,7 +247,7 @@ impl SeriesPlan {
         }
     }
 
-    /// The end of such a pass, in one operation: what is less than a block.
+    /// The partial block at the end of such a pass, in one operation.
     #[must_use]
     pub fn rest(&self, access: Access, number: u32, left: Duration) -> Option<Trial> {
         let rest = self.size % u64::from(self.block);
@@ -262,8 +261,7 @@ impl SeriesPlan {
         })
     }
 
-    /// What the draws of a pass begin from: writes and reads that drew the same on a model would
-    /// err alike.
+    /// Salt of a pass. Writes and reads with equal draws would have equal errors on a model.
     fn salt(&self, number: u32, len: u64) -> u64 {
         let kind = match self.kind {
             TransferKind::Write => 0,
@@ -272,7 +270,7 @@ impl SeriesPlan {
         u64::from(number) | len << 16 | kind
     }
 
-    /// So many bytes from an offset on, in operations of `block`.
+    /// `len` bytes from an offset, in operations of `block`.
     fn part(&self, title: String, (offset, len): (u64, u64), block: u32, clients: u32) -> Trial {
         let (name, mix) = match self.kind {
             TransferKind::Write => ("sequential-write", Mix::WRITE),
@@ -293,7 +291,7 @@ impl SeriesPlan {
     }
 }
 
-/// What is doubtful about a series.
+/// Warnings about a series.
 #[must_use]
 pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -333,7 +331,7 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
     warnings
 }
 
-/// Passes whose later half took another time than the earlier one, beyond chance.
+/// Passes whose later half differs significantly from the earlier one.
 fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
     let seconds: Vec<f64> = passes.iter().map(|it| it.elapsed_ns as f64 / 1e9).collect();
     repeats::drift(&seconds).map(|change| {
@@ -350,7 +348,7 @@ fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
     })
 }
 
-/// Each stream alone against together, and their sum, for every block size.
+/// Each stream alone against together, and their sum, for each block size.
 #[must_use]
 pub fn alone_together(series: &[TransferSeries]) -> Vec<AloneTogether> {
     let reads = || series.iter().filter(|it| it.kind == TransferKind::Read);
@@ -371,7 +369,7 @@ pub fn alone_together(series: &[TransferSeries]) -> Vec<AloneTogether> {
                 found.push(compared(stream, together.block_bytes, one.rate, *rate));
             }
         }
-        // Where one stream stands for all, the sum is so many times its rate.
+        // If one stream represents all, the sum is a multiple of its rate.
         let factor = count as f64 / alone.len() as f64;
         let sum = sum_of(&alone.iter().map(|it| it.rate).collect::<Vec<_>>()).scale(factor);
         found.push(compared(None, together.block_bytes, sum, together.rate));
@@ -416,7 +414,7 @@ fn compared(
     }
 }
 
-/// The largest part of a file that came from memory when it was read again.
+/// The largest part of a file that was served from memory when read again.
 #[must_use]
 pub fn memory_up_to(series: &[TransferSeries]) -> Option<u64> {
     let again = series.iter().filter(|it| it.title.ends_with(", again"));

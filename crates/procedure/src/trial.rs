@@ -7,71 +7,71 @@ use stats::{ArrivalPattern, Channel, Goal};
 use units::Duration;
 use workload::{ClientSpec, FilesPhase, JobSpec, OwnCounts, Pacing, ThreadType};
 
-/// What is done to the page cache before a trial.
+/// Page-cache preparation before a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Preparation {
     /// Nothing.
     None,
-    /// The target's pages are written back and dropped.
+    /// Writes back and drops the target's pages.
     DropCache,
-    /// The region is read once, so that the page cache holds it.
+    /// Reads the region once to fill the page cache.
     FillCache,
 }
 
-/// What share of the response times must not be longer than a limit.
+/// A limit that a share of the response times must not exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeLimit {
     /// The share, 0 to 1.
     pub share: f64,
     /// The limit, nanoseconds.
     pub limit_ns: u64,
-    /// How sure it must be, 0 to 1, before the trial is ended for it.
+    /// Confidence, 0 to 1, required to end the trial early.
     pub clear: f64,
 }
 
-/// What a trial does, and when it may end. What one host asks of others has neither goal nor
-/// limit: it alone sees the slots of all, and tells them when to stop.
+/// A trial and its end conditions. What one host requests of others has no goal or limit: only that
+/// host sees the slots of all, and tells them when to stop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// Stable name, in kebab case.
     pub name: String,
-    /// What is done, in words.
+    /// Description.
     pub title: String,
-    /// What one client does.
+    /// The workload of one client.
     pub spec: ClientSpec,
     /// Number of clients.
     pub clients: u32,
-    /// How many requests may be outstanding over all workers.
+    /// Maximum number of outstanding requests over all workers.
     pub depth: u32,
-    /// How storage is reached.
+    /// How storage is accessed.
     pub access: Access,
-    /// What is done to the page cache before.
+    /// Page-cache preparation.
     pub preparation: Preparation,
-    /// When the answer is good enough; `None` runs until the clients finish or time is up.
+    /// When the result is precise enough; `None` runs until the clients finish or time is up.
     #[serde(skip)]
     pub goal: Option<Goal>,
-    /// Which time the goal is about.
+    /// Which time the goal refers to.
     #[serde(skip)]
     pub channel: Channel,
-    /// When to stop in any case.
+    /// Time limit.
     pub duration_max: Duration,
-    /// Added to the run's seed, so that repeated trials draw afresh.
+    /// Added to the run's seed, so that repeated trials draw differently.
     pub salt: u64,
-    /// Length of the intervals that the machine's work is noted by; `None` for no such series.
+    /// Interval length for recording the machine's activity; `None` for no series.
     #[serde(skip)]
     pub sample_every: Option<Duration>,
-    /// A limit of the response time: the trial may end as soon as it is clear whether it is met.
+    /// A limit on the response time: the trial may end as soon as it is decided whether it is met.
     #[serde(skip)]
     pub limit: Option<TimeLimit>,
-    /// What is left out at the start, whatever it looks like; a rule finds it when absent.
+    /// Fixed warm-up; detected automatically if absent.
     pub warm_up: Option<Duration>,
 }
 
-/// No trial is this long for its time's sake: it ends with its work.
+/// From this limit on, a trial ends with its work rather than by time.
 const WORK_ENDS_FROM: Duration = Duration::from_secs(3600);
 
 impl Trial {
-    /// One client without a goal; its name is its title, too.
+    /// One client without a goal; the name is also the title.
     #[must_use]
     pub fn new(name: impl Into<String>, spec: ClientSpec, access: Access) -> Self {
         let name = name.into();
@@ -93,8 +93,8 @@ impl Trial {
         }
     }
 
-    /// Its clients as a user counts them: a job is a single one to the engine, and keeps as many
-    /// requests outstanding as clients that wait for each other.
+    /// Number of clients from the user's view: the engine sees a job as one client, which keeps as
+    /// many requests outstanding as closed-loop clients.
     #[must_use]
     pub fn clients_at_work(&self) -> u32 {
         match &self.spec {
@@ -105,7 +105,7 @@ impl Trial {
         }
     }
 
-    /// After how long its time is over, where that ends it; `None` where its work does.
+    /// When its time is over, if time ends it; `None` if its work does.
     #[must_use]
     pub fn ends_after(&self) -> Option<Duration> {
         let runtimes = match &self.spec {
@@ -121,7 +121,7 @@ impl Trial {
         (time < WORK_ENDS_FROM).then_some(time)
     }
 
-    /// Operations per second that an open workload offers.
+    /// Offered load of an open workload, operations per second.
     #[must_use]
     pub fn offered(&self) -> Option<f64> {
         match &self.spec {
@@ -143,7 +143,7 @@ impl Trial {
         }
     }
 
-    /// What its clients do over and over.
+    /// The unit of work that its clients repeat.
     #[must_use]
     pub const fn work(&self) -> Work {
         match self.spec {
@@ -157,7 +157,7 @@ impl Trial {
         }
     }
 
-    /// When its clients ask for operations.
+    /// The arrival pattern of its clients.
     #[must_use]
     pub fn arrivals(&self) -> ArrivalPattern {
         match &self.spec {
@@ -178,8 +178,8 @@ impl Trial {
         }
     }
 
-    /// After how long all its users are at work: the last has come and thought once. Only what they
-    /// do together counts. `None` for other clients.
+    /// When all users are active: the last has arrived and thought once. Only the time after that
+    /// counts. `None` for other clients.
     #[must_use]
     pub fn lead_in(&self) -> Option<Duration> {
         let ClientSpec::Users(users) = &self.spec else {
@@ -192,7 +192,7 @@ impl Trial {
         Some(Duration::from_secs_f64(ramp + think / 1e9))
     }
 
-    /// The percentiles that its measurement states.
+    /// The percentiles that its measurement reports.
     #[must_use]
     pub fn percentiles(&self) -> Vec<f64> {
         match self.spec {
@@ -201,9 +201,9 @@ impl Trial {
         }
     }
 
-    /// What a failed operation does to it, where `asked` is what was asked for. A pass that is to
-    /// write all of a file ends at an error whatever was asked for: what it leaves out would be a
-    /// hole. One that may also end when it is precise need not be whole.
+    /// What a failed operation does to it, where `asked` is the requested behaviour. A pass that
+    /// must write a whole file always ends at an error, since skipped parts would be holes. One
+    /// that may also end when precise need not be complete.
     #[must_use]
     pub fn on_error(&self, asked: OnError) -> OnError {
         let is_whole = match &self.spec {
@@ -217,8 +217,8 @@ impl Trial {
         if is_whole { OnError::Stop } else { asked }
     }
 
-    /// Whether every client has exactly one operation outstanding all the time, so that the depth
-    /// of the queue is the number of clients.
+    /// Whether every client always has exactly one operation outstanding, so that the queue depth
+    /// equals the number of clients.
     #[must_use]
     pub fn is_saturating(&self) -> bool {
         match &self.spec {
@@ -227,8 +227,7 @@ impl Trial {
             }
             ClientSpec::Control(control) => control.types.iter().all(ThreadType::is_batch),
             ClientSpec::Files(_) => true,
-            // Users are more than their I/Os: they think and compute, too. A job has several
-            // requests outstanding.
+            // Users also think and compute. A job has several requests outstanding.
             ClientSpec::Users(_) | ClientSpec::Own(_) | ClientSpec::Jobs(_) => false,
         }
     }

@@ -1,4 +1,4 @@
-//! What was offered and not done when a trial ended.
+//! Operations offered but not completed when a trial ended.
 
 use engine::Record;
 use results::{Measurement, Times, UnfinishedOperations, Warning, WarningCode};
@@ -10,19 +10,18 @@ use crate::doubts::STALL_NS;
 use crate::own_limits::who_kept_back;
 use crate::trial::Trial;
 
-/// Operations that were kept back at the end are told when the mean wait with theirs is this much
-/// larger than the mean without ...
+/// Operations pending at the end are reported if they raise the mean by this factor ...
 const KEPT_BACK_FACTOR: f64 = 1.01;
-/// ... or than this, where nothing is known of the error of that mean.
+/// ... or by this one, if the error of that mean is unknown.
 const KEPT_BACK_FACTOR_UNKNOWN: f64 = 1.1;
-/// More of the open load than this was due and not done at the end ...
+/// If more than this share of an open load was due but not completed ...
 const UNFINISHED_SHARE: f64 = 0.05;
-/// ... and had waited so many mean times: then it is missing in all that is measured.
+/// ... and had waited for this many mean times, all results are affected.
 const UNFINISHED_TIMES: f64 = 2.0;
 
-/// The mean response time with what was not done at the end: as long as it took in the end, or,
-/// where that is not known, as it had waited by then, which is less than the truth. `None` where
-/// operations are not what is measured.
+/// The mean response time including operations not completed at the end, with their final time or,
+/// if unknown, their wait so far, which is a lower bound. `None` if operations are not the unit of
+/// work.
 fn mean_with_unfinished(trial: &Trial, measurement: &Measurement, mean_ns: f64) -> Option<f64> {
     let unfinished = measurement.unfinished?;
     let operations_count = matches!(trial.spec, ClientSpec::Mix(_) | ClientSpec::Control(_));
@@ -33,8 +32,8 @@ fn mean_with_unfinished(trial: &Trial, measurement: &Measurement, mean_ns: f64) 
     Some((mean_ns * done + unfinished.mean_ns() * rest) / (done + rest))
 }
 
-/// Whether the storage kept operations back at the end for so long that what is measured without
-/// them misleads. `mean_whole_ns` is the mean response time of what was done, warm-up included.
+/// Whether operations pending at the end waited long enough to bias the results. `mean_whole_ns` is
+/// the mean response time of completed operations, warm-up included.
 #[must_use]
 pub(crate) fn is_kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> bool {
     let Some(unfinished) = measurement.unfinished else {
@@ -60,7 +59,7 @@ pub(crate) fn is_kept_back(trial: &Trial, measurement: &Measurement, mean_whole_
     }
 }
 
-/// The doubt that says so.
+/// The warning about it.
 pub(crate) fn kept_back(
     trial: &Trial,
     measurement: &Measurement,
@@ -112,8 +111,8 @@ pub(crate) fn kept_back(
     ))
 }
 
-/// When the storage fell silent at the end. What fell due all through a stall has waited for half
-/// of it on average, where no more is known than the sum of the waits.
+/// When the storage stopped responding before the end. Operations that fell due during a stall have
+/// waited for half of it on average, if only the sum of waits is known.
 pub(crate) fn silence_at_end(record: &Record) -> Silence {
     let rest = &record.unfinished;
     let mean = rest.waited_ns().checked_div(rest.count()).unwrap_or(0);
@@ -123,7 +122,7 @@ pub(crate) fn silence_at_end(record: &Record) -> Silence {
     }
 }
 
-/// What was due and not done when the trial ended.
+/// Operations due but not completed when the trial ended.
 pub(crate) fn unfinished(record: &Record) -> Option<UnfinishedOperations> {
     let rest = &record.unfinished;
     let count = rest.count();
@@ -136,8 +135,8 @@ pub(crate) fn unfinished(record: &Record) -> Option<UnfinishedOperations> {
     })
 }
 
-/// What was under way at the end may be the longest of all: that is known, since the trial waited
-/// for it, or how long it had waited so far.
+/// An operation outstanding at the end may be the longest of all. Its time is known, since the
+/// trial waited for it, or at least its wait so far.
 pub(crate) fn count_longest(measurement: &mut Measurement, record: &Record) {
     let rest = &record.unfinished;
     let longest = &mut measurement.response.max_ns;
@@ -146,9 +145,9 @@ pub(crate) fn count_longest(measurement: &mut Measurement, record: &Record) {
     *longest = rest.longest_service_ns.max(*longest);
 }
 
-/// What was kept back at the end was with the storage all that time. Of what was offered on a
-/// schedule, `done` are the response times of the rest: percentiles are of all of it, and where
-/// something waits still they are known to be at least so long.
+/// Includes operations pending at the end, which were with the storage all that time. `done` are
+/// the response times of the completed ones of a scheduled load. Percentiles cover all operations,
+/// and are lower bounds where some still wait.
 pub(crate) fn count_unfinished(
     measurement: &mut Measurement,
     (record, done): (&Record, &Histogram),
@@ -198,8 +197,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A stall of 8 s from the 24,500th of 40,000 arrivals on: the first half was done within a
-    /// millisecond, and p99 was that of these.
+    /// A stall of 8 s from the 24,500th of 40,000 arrivals on. The first half completed within 1
+    /// ms, and p99 was that of these.
     #[test]
     fn what_waits_at_the_end_is_in_the_percentiles() {
         let mut all = Histogram::new();
@@ -229,7 +228,7 @@ mod tests {
             assert_eq!(times.max_ns, 0, "no percentile is a maximum");
         };
         check(0, 0.3, 0.489, false);
-        // 40,000 x .95 - 24,500 of 15,500, evenly from none to 7.75 s.
+        // 40,000 x .95 - 24,500 of 15,500, evenly from 0 to 7.75 s.
         check(0, 0.95, 6_750.0, false);
         check(15_500, 0.99, 7_550.0, true);
     }

@@ -1,48 +1,46 @@
-//! How many users meet a limit of the response time?
+//! Searches for the number of users that meets a limit on the response time.
 //!
-//! Short scouts multiply the number of users until the limit is missed, by four far below it and by
-//! two near it, and then halve the gap. What they find is not cited. Fresh trials confirm both
-//! ends: downwards from the scouts' answer until one surely meets the limit, and upwards until one
-//! surely misses it. One that leaves doubt says how far away the next must be: its interval must
-//! clear the limit, given how steeply the percentile rises with users. Time that is left goes into
-//! the gap between the two ends.
+//! Short search trials multiply the number of users until the limit is missed, by four far below it
+//! and by two near it, and then halve the gap. Their results are not quoted. Fresh full-length
+//! trials confirm both ends: downwards from the search's answer until one reliably meets the limit,
+//! and upwards until one reliably misses it. An undecided trial determines how far away the next
+//! must be: its interval must clear the limit, given how steeply the percentile rises with users.
+//! Remaining time is spent on the gap between both ends.
 
 use results::{UserSearchOutcome, UserSearchResult, UserSearchStep};
 use stats::Estimate;
 
-/// Scouts stop when the gap is this share of the users.
+/// The search stops when the gap is this share of the users.
 const SCOUT_GAP: f64 = 0.25;
-/// Fresh trials lie this share of the users apart, at least; the one after a second that leaves
-/// doubt lies twice as far away, and so on.
+/// Minimum distance of fresh trials as a share of the users. After two undecided trials in a row
+/// the distance doubles, and so on.
 const GAP: f64 = 0.10;
-/// A part of the gap between both ends that is no wider than this share of the users is not
-/// divided.
+/// A gap narrower than this share of the users is not divided.
 const NEAR: f64 = 0.10;
-/// A scout whose percentile is below this share of the limit is far from it.
+/// A search trial whose percentile is below this share of the limit is far from it.
 const FAR: f64 = 0.3;
-/// The most fresh trials.
+/// Maximum number of fresh trials.
 const FINALS_MAX: usize = 12;
-/// A trial in which no more than this part of the transactions that may miss the limit do so is
-/// well within it.
+/// A trial is well within the limit if at most this part of the allowed misses occurs.
 const WELL_WITHIN: f64 = 0.25;
-/// By how many percent the percentile may rise with one percent of users; what is seen in noise
-/// may lie outside.
+/// Range of the percentile's relative rise per relative rise of the users. Estimates from noisy
+/// data may lie outside.
 const STEEPNESS: (f64, f64) = (0.5, 6.0);
-/// The relative width of an interval that has no end.
+/// Relative width of an unbounded interval.
 const WIDTH_UNKNOWN: f64 = 0.5;
-/// Fresh trials are no further away from each other than this factor.
+/// Maximum factor between fresh trials.
 const STRIDE_MAX: f64 = 2.0;
 
-/// What is searched.
+/// Options of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchOptions {
-    /// Which percentile, 0 to 1.
+    /// The percentile, 0 to 1.
     pub share: f64,
-    /// What it must not exceed, nanoseconds.
+    /// Its limit, nanoseconds.
     pub limit_ns: u64,
-    /// How many users begin.
+    /// Initial number of users.
     pub users_first: u32,
-    /// The most users that are tried.
+    /// Maximum number of users.
     pub users_max: u32,
 }
 
@@ -50,33 +48,34 @@ pub struct SearchOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchPlan {
     pub users: u32,
-    /// Whether it is a fresh trial of full length.
+    /// Whether it is a fresh full-length trial.
     pub is_final: bool,
-    /// Draws it afresh.
+    /// Salt of its draws.
     pub salt: u64,
-    /// How many ends of the answer are open: the time that is left is theirs.
+    /// Number of open ends of the answer, which share the remaining time.
     pub ends_open: u32,
-    /// Whether a trial is made again because it had too few transactions.
+    /// Whether a trial is repeated because it had too few transactions.
     pub is_repeated: bool,
 }
 
-/// The search, as a state machine that is told what was measured.
+/// The search as a state machine fed with measurements.
 #[derive(Clone, Debug)]
 pub struct UserSearch {
     options: SearchOptions,
     steps: Vec<UserSearchStep>,
-    /// The most users with which a scout met the limit, and the fewest with which one missed it.
+    /// The most users with which a search trial met the limit, and the fewest with which one missed
+    /// it.
     low: u32,
     high: Option<u32>,
-    /// The same of fresh trials.
+    /// The same for fresh trials.
     meets: u32,
     misses: Option<u32>,
-    /// There is no time for more scouts.
+    /// Whether there is no time for more search trials.
     is_scouted: bool,
 }
 
 impl UserSearch {
-    /// A search that has tried nothing.
+    /// A search before the first trial.
     #[must_use]
     pub fn new(options: SearchOptions) -> Self {
         assert!(
@@ -94,12 +93,12 @@ impl UserSearch {
         }
     }
 
-    /// Send no more scouts: what is left of the time is for trials that count.
+    /// Ends the search phase. The remaining time is for trials that count.
     pub fn end_scouting(&mut self) {
         self.is_scouted = true;
     }
 
-    /// What to measure next; `None` when the answer is found, as well as it can be.
+    /// The next trial; `None` when the answer is as good as possible.
     #[must_use]
     pub fn next_step(&self) -> Option<SearchPlan> {
         let scout = self.next_scout().filter(|_| !self.is_scouted);
@@ -114,8 +113,8 @@ impl UserSearch {
         })
     }
 
-    /// Take note of a trial: its percentile, nanoseconds, and what share of its response times was
-    /// within the limit, both with intervals.
+    /// Records a trial: its percentile, nanoseconds, and the share of its response times within the
+    /// limit, both with intervals.
     pub fn record(&mut self, plan: &SearchPlan, percentile: Estimate, within: Option<Estimate>) {
         let limit = self.options.limit_ns as f64;
         let wanted = self.options.share;
@@ -142,8 +141,8 @@ impl UserSearch {
             }
             return;
         }
-        // A stall among a few transactions must not end the growth: what is near the limit and
-        // unclear is passed over until more users surely miss it.
+        // A stall among a few transactions must not end the growth: undecided trials near the limit
+        // are skipped until more users reliably miss it.
         let is_far_above = within.is_none() && percentile.value > limit / FAR;
         if percentile.value <= limit {
             self.low = self.low.max(plan.users);
@@ -152,10 +151,11 @@ impl UserSearch {
         }
     }
 
-    /// What was found so far.
+    /// The result so far.
     #[must_use]
     pub fn result(&self) -> UserSearchResult {
-        // Chance may let more users meet the limit than others miss it with: the safe side counts.
+        // By chance, more users may meet the limit than others miss it with. The conservative
+        // number counts.
         let meets = match self.misses {
             Some(misses) if misses <= self.meets => self.largest_below(misses),
             _ => self.meets,
@@ -194,7 +194,7 @@ impl UserSearch {
                 Some(most) if most >= users_max => None,
                 Some(most) => Some(most.saturating_mul(self.stride()).min(users_max)),
             },
-            // What chance turned round is left to the fresh trials.
+            // A reversal by chance is left to the fresh trials.
             Some(high) if high <= self.low => None,
             Some(high) => {
                 let gap = high - self.low;
@@ -204,7 +204,7 @@ impl UserSearch {
         }
     }
 
-    /// How many times more users the next scout has.
+    /// Factor to the users of the next search trial.
     fn stride(&self) -> u32 {
         let limit = self.options.limit_ns as f64;
         let last = self.steps.last();
@@ -215,8 +215,8 @@ impl UserSearch {
         }
     }
 
-    /// The next fresh trial: downwards from the scouts' answer until one meets the limit, upwards
-    /// until one misses it, by turns; and then between the two.
+    /// The next fresh trial, alternating downwards from the search's answer until one meets the
+    /// limit and upwards until one misses it, then between the two.
     fn next_final(&self) -> Option<u32> {
         if self.finals().count() >= FINALS_MAX {
             return None;
@@ -242,11 +242,11 @@ impl UserSearch {
         if self.is_worth_repeating(lowest) {
             return Some(lowest.users);
         }
-        // Nothing below one user is left to try: no number surely meets the limit.
+        // Nothing below one user is left: no number reliably meets the limit.
         Some(self.below(lowest)).filter(|&users| users > 0)
     }
 
-    /// Whether a trial that left doubt had too few transactions, and not too many users: with fewer
+    /// Whether an undecided trial had too few transactions rather than too many users: with fewer
     /// users there would be even fewer.
     fn is_worth_repeating(&self, step: &UserSearchStep) -> bool {
         let enough = 1.0 - (1.0 - self.options.share) * WELL_WITHIN;
@@ -266,8 +266,8 @@ impl UserSearch {
         is_beyond(users).then_some(users)
     }
 
-    /// The middle of the widest part of the gap, whose parts are divided by what was tried and left
-    /// doubt; none that is narrow, since the truth is as near as that then.
+    /// The middle of the widest part of the gap, which undecided trials divide. `None` if it is
+    /// narrow, since the answer is close enough.
     fn next_between(&self, misses: u32) -> Option<u32> {
         let meets = self.result().meets;
         if meets == 0 {
@@ -285,7 +285,7 @@ impl UserSearch {
         (f64::from(gap) > near).then_some(widest[0] + gap / 2)
     }
 
-    /// How many users should surely meet the limit, going by a trial that did not.
+    /// The number of users that should reliably meet the limit, based on a trial that did not.
     fn below(&self, step: &UserSearchStep) -> u32 {
         let limit = self.options.limit_ns as f64;
         let high = if step.percentile.high.is_finite() {
@@ -294,7 +294,7 @@ impl UserSearch {
             step.percentile.value * (1.0 + WIDTH_UNKNOWN)
         };
         let shrink = (limit / high).powf(1.0 / self.steepness(step.users));
-        // What is not finite is a percentile that nobody knows: half as many users.
+        // An infinite value is an unknown percentile: halve the users.
         let shrink = if shrink.is_finite() { shrink } else { 0.0 };
         let users = f64::from(step.users);
         let wanted = users * shrink.clamp(1.0 / STRIDE_MAX, 1.0);
@@ -302,7 +302,7 @@ impl UserSearch {
         wanted.min(users - gap).floor() as u32
     }
 
-    /// How many users should surely miss the limit, going by a trial that did not.
+    /// The number of users that should reliably miss the limit, based on a trial that did not.
     fn above(&self, step: &UserSearchStep) -> u32 {
         let limit = self.options.limit_ns as f64;
         let growth = (limit / step.percentile.low).powf(1.0 / self.steepness(step.users));
@@ -317,8 +317,8 @@ impl UserSearch {
         wanted.max(users + gap).ceil() as u32
     }
 
-    /// How far away the next fresh trial is at least, as a share of the users: the more trials in a
-    /// row left doubt, the further.
+    /// Minimum distance of the next fresh trial as a share of the users, which grows with each
+    /// undecided trial in a row.
     fn gap(&self) -> f64 {
         let last = self.steps.iter().rev();
         let doubts =
@@ -326,8 +326,8 @@ impl UserSearch {
         GAP * f64::from(1 << doubts.count().saturating_sub(1).min(2))
     }
 
-    /// By how many percent the percentile rises there with one percent of users: from the next
-    /// trials on both sides.
+    /// Relative rise of the percentile per relative rise of the users, from the next trials on both
+    /// sides.
     fn steepness(&self, users: u32) -> f64 {
         let known = || {
             let steps = self.steps.iter();
@@ -358,7 +358,8 @@ mod tests {
         }
     }
 
-    /// The share within the limit, when the percentile has that interval: on the same side.
+    /// The share within the limit, if the percentile has that interval, on the same side of the
+    /// limit.
     fn within(share: f64, limit_ns: u64, percentile: Estimate) -> Option<Estimate> {
         let limit = limit_ns as f64;
         let (low, high) = if percentile.high <= limit {
@@ -375,7 +376,8 @@ mod tests {
         })
     }
 
-    /// Search where the percentile is `per_user` for each user, in nanoseconds, known to `half`.
+    /// Searches where the percentile is `per_user` nanoseconds per user, with the relative error
+    /// `half`.
     fn search(limit_ns: u64, users_max: u32, half: f64) -> UserSearchResult {
         let mut search = UserSearch::new(SearchOptions {
             share: 0.95,
@@ -412,7 +414,7 @@ mod tests {
         }
     }
 
-    /// Wide intervals: one more step away is enough, since the first says how far.
+    /// Wide intervals: one more step away suffices, since the first determines how far.
     #[test]
     fn a_trial_that_leaves_doubt_says_how_far_the_next_is() {
         let found = search(7_775, 100_000, 0.25);
@@ -426,8 +428,8 @@ mod tests {
         assert!(found.meets > 0 && found.misses.is_some(), "{found:?}");
     }
 
-    /// Percentiles with errors as large as their intervals say: the answer must hold the truth in
-    /// 95 % of searches, and have both ends.
+    /// Percentiles with errors as large as their intervals claim: the answer must include the true
+    /// value in 95 % of searches, and have both ends.
     #[test]
     fn the_answer_holds_the_truth_as_often_as_it_claims() {
         let truth = 240_u32;
@@ -443,10 +445,10 @@ mod tests {
             });
             while let Some(plan) = search.next_step() {
                 let relative = if plan.is_final { 0.05 } else { 0.15 };
-                // Flat first, steep towards the limit, as queues are; the truth lies at 240.5.
+                // Flat first, steep towards the limit, as queues are; the true value is 240.5.
                 let load = f64::from(plan.users) / (f64::from(truth) + 0.5);
                 let exact = limit_ns as f64 * (0.1 + 0.9 * load.powi(3));
-                // The sum of twelve uniform numbers is as good as normal.
+                // The sum of twelve uniform numbers is nearly normal.
                 let sum: f64 = (0..12).map(|_| stream.unit()).sum();
                 let seen = exact * (1.0 + relative * (sum - 6.0));
                 let half = 1.96 * relative * exact;
@@ -465,8 +467,8 @@ mod tests {
         );
     }
 
-    /// One scout met a stall: the search found nobody who misses the limit, and measured around it
-    /// until its time was up.
+    /// Bug: one search trial met a stall. The search found no number that misses the limit, and
+    /// measured around it until time was up.
     #[test]
     fn one_unlucky_scout_does_not_mislead() {
         let mut search = UserSearch::new(SearchOptions {

@@ -1,8 +1,8 @@
 //! The verdict of a run: the answer in a sentence, one word of trust, the goals' outcome.
 //!
-//! A rule for each kind lists what can be said, the most important first, each with the rows that
-//! it is about. Here it is decided what is said: nothing that quotes a row which is not sound.
-//! Where nothing is left, the warning that is to blame is said instead.
+//! A rule for each kind lists possible statements, the most important first, each with the rows
+//! that it concerns. This module chooses among them: it never quotes a row that is not reliable. If
+//! no statement is left, the responsible warning is given instead.
 
 mod reason;
 mod rules;
@@ -14,36 +14,36 @@ use units::{capitalised, format_duration_ns};
 
 use reason::{blamed, bound, in_words};
 
-/// Something that can be said of rows.
+/// A statement about rows.
 struct Statement<'a> {
     rows: Vec<&'a Row>,
-    /// Without its full stop; `None` where the rows have nothing to be said.
+    /// The text without a full stop; `None` if there is nothing to say about the rows.
     text: Option<String>,
-    /// Whether it quotes their figures, and so cannot be said of rows that are not sound.
+    /// Whether it quotes their figures, which requires reliable rows.
     is_quoting: bool,
-    /// How long they were measured, where devices may change later.
+    /// How long they were measured, for devices that may change later.
     brief: Option<Brief>,
 }
 
-/// A time so short that much of what storage does in minutes was not seen.
+/// A time too short to show what storage does over minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Brief {
     ns: u64,
-    /// What was measured for that long, behind the time: `at each load`.
+    /// What was measured for that long, to follow the time: `at each load`.
     of: &'static str,
 }
 
 impl Brief {
-    /// Of storage that is to be quoted a measurement is no shorter.
+    /// Minimum length of a quotable measurement of storage.
     const BELOW_NS: u64 = 30_000_000_000;
 
-    /// `ns` on the target of `run`; `None` where they are long enough, or it is a model.
+    /// `ns` on the target of `run`; `None` if long enough, or on a model.
     fn of(run: &Run, ns: u64, of: &'static str) -> Option<Self> {
         let is_real = run.target.kind != TargetKind::Simulated;
         Self::short(ns, of).filter(|_| is_real)
     }
 
-    /// `ns` on any target; `None` where they are long enough.
+    /// `ns` on any target; `None` if long enough.
     fn short(ns: u64, of: &'static str) -> Option<Self> {
         (ns < Self::BELOW_NS).then_some(Self { ns, of })
     }
@@ -58,13 +58,13 @@ impl Brief {
     }
 }
 
-/// What can be said of a kind of run.
+/// Possible statements about a run.
 struct Candidates<'a> {
     /// The most important first.
     statements: Vec<Statement<'a>>,
-    /// So many of them make the sentence.
+    /// Number of statements in the sentence.
     count: usize,
-    /// Whether it begins with a name as it was typed, which keeps its small letter.
+    /// Whether it starts with a name as typed, which keeps its lower case.
     begins_with_name: bool,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Statement<'a> {
         Self { brief, ..self }
     }
 
-    /// It holds of rows that are shaky, too.
+    /// Also holds for unstable rows.
     fn without_figures(rows: Vec<&'a Row>, text: Option<String>) -> Self {
         Self {
             is_quoting: false,
@@ -118,7 +118,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// What the run comes to.
+/// The verdict of the run.
 #[must_use]
 pub fn verdict(run: &Run) -> RunVerdict {
     let tables = run.tables();
@@ -141,7 +141,7 @@ pub fn verdict(run: &Run) -> RunVerdict {
     let text = text.trim_end_matches('.').to_owned();
     let text = text + &briefest.map_or_else(String::new, Brief::in_words);
     let answered = sentence(&text, answer.begins_with_name);
-    // Of storage that changed it is only what still holds.
+    // For storage that changed, only statements that still hold are made.
     let answered = match (answered, run.change()) {
         (Some(answered), None) => Ok(answered),
         (answered, _) => Err(answered),
@@ -169,7 +169,7 @@ pub fn verdict(run: &Run) -> RunVerdict {
             because.push(warning.code.clone());
         }
     }
-    // Who asks for verification asks that first.
+    // With verification, its result comes first.
     let mut warnings = run.warnings.iter();
     let verified = warnings.find(|it| it.code == WarningCode::Verified);
     RunVerdict {
@@ -183,7 +183,7 @@ pub fn verdict(run: &Run) -> RunVerdict {
     }
 }
 
-/// The rows that an answer would be about; without such rows, all.
+/// The rows that an answer would be about; if there are none, all.
 fn rows_at_issue<'a>(answer: &Candidates<'a>, tables: &'a [Table]) -> Vec<&'a Row> {
     let rows: Vec<&Row> = answer
         .statements
@@ -218,7 +218,7 @@ fn sentence(text: &str, begins_with_name: bool) -> Option<String> {
     (!text.is_empty()).then(|| begun + end)
 }
 
-/// The rows of a table; none where the run has none of that name.
+/// The rows of a table; none if the run has no such table.
 fn rows_of<'a>(tables: &'a [Table], name: &str) -> &'a [Row] {
     let table = tables.iter().find(|table| table.name == name);
     table.map_or(&[], |table| &table.rows)

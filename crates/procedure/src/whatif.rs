@@ -1,8 +1,8 @@
-//! From a measured curve to a model, its scores on data that it did not see, and predictions.
+//! From a measured curve to a model, its accuracy on unseen data, and predictions.
 //!
-//! Eight small models of a closed system are fitted. The choice goes by how well each predicts
-//! points that were left out, never by how well it fits those it saw; and no prediction is made
-//! without that score. Equations, rules and limits: `docs/whatif.md`.
+//! Fits eight small models of a closed system. The choice depends on how well each predicts
+//! held-out points, never on how well it fits, and no prediction is made without that score.
+//! Equations, rules and limits: `docs/whatif.md`.
 
 mod cache;
 mod evidence;

@@ -1,5 +1,5 @@
-//! Each level of the curve once more, under random arrivals: clients that wait for each other hide
-//! the queue that everybody else stands in.
+//! Repeats each level of the curve with random arrivals. A closed loop hides the queue that
+//! independent users would wait in.
 
 use results::{LevelOutcome, Measurement, OpenTrial};
 use units::Duration;
@@ -8,11 +8,11 @@ use super::CheckUp;
 use super::phases;
 use crate::trial::Trial;
 
-/// Random arrivals are tried at this part of the load of the clients.
+/// Random arrivals are tried at this share of the closed-loop load.
 const OPEN_PART: f64 = 0.9;
 
 impl CheckUp {
-    /// The next level whose load is known.
+    /// The trial for the next level whose load is known.
     pub(super) fn arrivals_trial(&mut self, time: Duration) -> Option<Trial> {
         let curve = self.finished_curve.as_ref()?;
         let loads: Vec<Option<f64>> = curve

@@ -1,57 +1,57 @@
-//! Whether the storage is at the end what it was at the start.
+//! Detects storage that changed during the check-up.
 //!
-//! Burst credits run out, heat throttles, neighbours come and go: a row of the first seconds then
-//! stands beside a curve that contradicts it. So rows of reads are looked at again: at the end,
-//! and, where the load curve has their point of one client, there.
+//! Burst credits run out, heat throttles, neighbours come and go: a row from the first seconds then
+//! contradicts the later curve. So rows of reads are measured again at the end, and compared with
+//! the load curve's point of one client where it has one.
 
 use results::{Curve, Measurement, Warning, WarningCode};
 use stats::Estimate;
 use units::{Duration, format_interval_count, format_interval_rate};
 
-/// Levels are different only if they surely differ by this factor: on a machine that others kept
-/// busy, rows of a virtual disk came out again 1.5 times as slow half a minute later.
+/// Levels count as different only if they reliably differ by this factor. On a machine with
+/// background load, repeated rows of a virtual disk were 1.5 times as slow half a minute later.
 const SURELY: f64 = 1.5;
 
-/// What slows a row down that is not the storage's, and is said of it anyway.
+/// Causes of slow rows other than the storage, which have their own warnings.
 const DISTURBED: [WarningCode; 2] = [WarningCode::BackgroundIo, WarningCode::LateGenerator];
 
-/// Whether a row says how fast the storage was, and not how busy others were.
+/// Whether a row shows the speed of the storage, undisturbed by background load.
 pub(super) fn is_comparable(measurement: &Measurement) -> bool {
     let mut warnings = measurement.warnings.iter();
     !measurement.is_all_failed() && warnings.all(|it| !DISTURBED.contains(&it.code))
 }
 
-/// Where a row was looked at.
+/// Where a row was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookedAt {
     /// In the row itself.
     Row,
     /// At the load curve's point of one client.
     Curve,
-    /// In the row once more, at the end.
+    /// In the second measurement, at the end.
     End,
 }
 
-/// What a row was at one time.
+/// A reading of a row at one time.
 #[derive(Clone, Debug)]
 pub(super) struct RowLook {
     /// The row's name and title.
     name: String,
     title: String,
     pub(super) place: LookedAt,
-    /// Of the check-up's time.
+    /// Time from the start of the check-up.
     from: Duration,
     until: Duration,
-    /// Of several hosts each has a client in a row, and the curve's point one in all.
+    /// With several hosts, each has a client in a row, while the curve's point has one in total.
     clients: u32,
     /// Operations per second.
     load: Estimate,
-    /// Bytes that each moves.
+    /// Bytes per operation.
     bytes_each: f64,
 }
 
 impl RowLook {
-    /// At the row that is called `name`.
+    /// A reading of the row `name`.
     pub(super) fn new(
         name: &str,
         place: LookedAt,
@@ -71,7 +71,7 @@ impl RowLook {
         }
     }
 
-    /// Whether the level is surely another one.
+    /// Whether the levels reliably differ.
     fn differs_from(&self, other: &Self) -> bool {
         let (one, two) = (&self.load, &other.load);
         let is_known = one.is_bounded() && two.is_bounded();
@@ -82,7 +82,7 @@ impl RowLook {
         ratio.low > SURELY || ratio.high < 1.0 / SURELY
     }
 
-    /// As its row tells it: large blocks as bytes.
+    /// The level in the units of its row: bytes for large blocks.
     fn level(&self) -> String {
         let is_large = self.bytes_each >= f64::from(1 << 16);
         let (value, interval) = match is_large {
@@ -100,21 +100,21 @@ impl RowLook {
     }
 }
 
-/// A row whose level was not the same at all times.
+/// A row whose level changed during the check-up.
 #[derive(Clone, Debug)]
 struct LevelChange {
-    /// The row as it was before, and the first and the last look that differ from that.
+    /// The row before the change, and the first and last readings that differ.
     before: RowLook,
     after: RowLook,
     last: RowLook,
-    /// When the level was last seen as it had been.
+    /// When the old level was last seen.
     seen_until: Duration,
-    /// Where looks differ from another.
+    /// Where readings differ from the first level.
     places: Vec<LookedAt>,
 }
 
 impl LevelChange {
-    /// What `looks` at one row, in the order of time, say of it.
+    /// The change, if any, in `looks` at one row, in order of time.
     fn of(looks: &[&RowLook]) -> Option<Self> {
         let differ = |one: usize, two: usize| looks[one].differs_from(looks[two]);
         let others = |one: usize| (0..looks.len()).filter(move |&two| differ(one, two));
@@ -134,7 +134,7 @@ impl LevelChange {
         self.last.load.value < self.before.load.value
     }
 
-    /// Both levels and when each was seen.
+    /// Both levels, and when each was seen.
     fn levels(&self) -> String {
         format!(
             "{} until {} and {} from {} on",
@@ -146,12 +146,12 @@ impl LevelChange {
     }
 }
 
-/// What all looks say.
+/// The changes of all rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LevelChanges(Vec<LevelChange>);
 
 impl LevelChanges {
-    /// What `looks` say, in the order of time.
+    /// The changes in `looks`, in order of time.
     pub(super) fn of(looks: &[RowLook]) -> Self {
         let mut names: Vec<&str> = looks.iter().map(|look| look.name.as_str()).collect();
         names.sort_unstable();
@@ -172,7 +172,7 @@ impl LevelChanges {
         }
     }
 
-    /// The headline of a report of storage that changed.
+    /// Headline for a report of storage that changed.
     pub(super) fn headline(&self) -> Option<String> {
         let rows = self.0.iter().map(|change| {
             let title = &change.before.title;
@@ -188,7 +188,7 @@ impl LevelChanges {
         })
     }
 
-    /// The doubt about the row called `name` as it was looked at there, if one differs.
+    /// The warning about the row `name` as measured there, if it differs.
     fn doubt(&self, name: &str, place: LookedAt) -> Option<Warning> {
         let change = self.0.iter().find(|it| it.before.name == name)?;
         change.places.contains(&place).then(|| {
@@ -211,8 +211,8 @@ impl LevelChanges {
         })
     }
 
-    /// Say it of the rows, and of the curve; `again` are the rows that were looked at once more,
-    /// which are shown where they say something.
+    /// Adds the warnings to the rows and the curve. `again` has the second measurements, which are
+    /// shown if they differ.
     pub(super) fn mark(
         &self,
         rows: &mut Vec<Measurement>,
@@ -248,7 +248,7 @@ mod tests {
     use crate::replay::of_mean;
     use random::{Purpose, Stream};
 
-    /// A look at a row of `load` operations of 4 KiB per second, known to so much of it.
+    /// A reading of a row with `load` operations of 4 KiB per second and a relative error.
     fn look(place: LookedAt, seconds: u64, load: f64, share: f64) -> RowLook {
         let mut row = of_mean(Estimate::exact(1e9 / load, 1000.0), 1000);
         row.title = "random read".into();
@@ -286,7 +286,7 @@ mod tests {
         assert!(faster.contains("sped up"), "{faster}");
         assert!(faster.contains("until 30.0 s and 1,000 IOPS"), "{faster}");
         assert!(faster.contains("from 40.0 s on"), "{faster}");
-        // Credits that came back by the end: the row and the curve contradict each other.
+        // Credits recover by the end: the row and the curve differ.
         let dip = change_of([(1000.0, 0.01), (100.0, 0.05), (1000.0, 0.02)]).unwrap_or_default();
         assert!(dip.contains("slowed down"), "{dip}");
     }
@@ -294,11 +294,11 @@ mod tests {
     #[test]
     fn what_is_within_intervals_or_little_is_no_change() {
         for loads in [
-            // Less than half as much again, however sure.
+            // A change of less than 1.5 times, however precise.
             [(1000.0, 0.001), (1000.0, 0.001), (1490.0, 0.001)],
-            // Twice as much, and nobody knows it well.
+            // A factor of 2, but imprecise.
             [(1000.0, 0.6), (1000.0, 0.6), (2000.0, 0.6)],
-            // Three quarters as much again, and perhaps only a third.
+            // 1.75 times, but perhaps only 1.33 times.
             [(1000.0, 0.15), (1000.0, 0.15), (1750.0, 0.15)],
             [(1000.0, f64::INFINITY), (1000.0, 0.01), (1000.0, 0.01)],
         ] {
@@ -316,15 +316,15 @@ mod tests {
         }
     }
 
-    /// Where nothing changes and intervals of 95 % are what they say, three looks of any precision
-    /// are called a change in less than 2 of 100 check-ups.
+    /// With no change and correct 95 % intervals, three readings of any precision are called a
+    /// change in less than 2 of 100 check-ups.
     #[test]
     fn steady_storage_is_seldom_said_to_change() {
         const DRAWS: u32 = 20_000;
         let mut stream = Stream::new(7, 0, Purpose::Address);
         for share in [0.01, 0.1, 0.2, 0.3, 0.4] {
             let mut draw = || {
-                // Irwin and Hall: twelve uniform numbers are nearly normal.
+                // Irwin-Hall: the sum of twelve uniform numbers is nearly normal.
                 let normal: f64 = (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0;
                 let load = 1000.0 * (1.0 + share / 1.96 * normal);
                 (load, share * 1000.0 / load)

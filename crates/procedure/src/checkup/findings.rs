@@ -1,8 +1,6 @@
-//! What the figures of a check-up say in plain words.
-//!
-//! Every sentence follows from figures that stand beside it in the report; none guesses. It states
-//! only what the report lets be quoted, with its interval: no figure that is not settled or void,
-//! no level that is not as precise as was asked for, and no scout.
+//! Findings of a check-up in plain words. Each sentence follows from figures in the report, quoted
+//! with their interval. Unstable or invalid figures, levels less precise than requested, and search
+//! points of the curve are never quoted.
 
 use results::{
     Access, Arrivals, Curve, CurveLevel, CurvePoint, KNOWN, LevelOutcome, Measurement, OpenTrial,
@@ -14,19 +12,19 @@ use units::{
     format_interval_rate,
 };
 
-/// A device that answers a flush faster than this has not moved anything to flash or platter.
+/// A device that completes a flush faster than this has not written to flash or platter.
 const FLUSH_TOO_FAST_NS: f64 = 20_000.0;
-/// Random reads this much slower than sequential ones are those of a disk that must seek.
+/// Random reads this many times slower than sequential ones indicate a disk that seeks.
 const SEEK_RATIO: f64 = 20.0;
-/// A page cache this much faster than the device is worth a sentence.
+/// A page cache this many times faster than the device is reported.
 const CACHE_GAIN: f64 = 1.2;
-/// A highest load this much above that of one read at a time is a gain.
+/// A highest load this many times that of one client is a gain.
 const LOAD_GAIN: f64 = 1.1;
-/// A load within this share of the highest is as good as it.
+/// A load of at least this share of the highest counts as equal.
 const NEARLY: f64 = 0.95;
-/// A worker that is busier than this has little time left to wait for storage.
+/// A worker busier than this has little time left to wait for storage.
 const BUSY_CORES: f64 = 0.9;
-/// A page-cache share above this in a trial that should reach the device is worth a sentence.
+/// A page-cache share above this is reported in trials meant to reach the device.
 const CACHE_SHARE: f64 = 0.05;
 
 /// The findings, the most important first.
@@ -39,7 +37,7 @@ pub(super) fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> V
     };
     let one = quoted("random-read");
     let mut findings = Vec::new();
-    // A curve of storage that was changing carries nothing for long.
+    // A curve of changing storage does not show a sustained load.
     let curve = curve.filter(|it| it.warnings.iter().all(|doubt| !is_of_change(doubt)));
     let carried = curve.and_then(|curve| load_carried(curve, "random 4 KiB reads/s"));
     findings.extend(carried.map(|it| format!("{it}.")));
@@ -52,7 +50,7 @@ pub(super) fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> V
     findings
 }
 
-/// Whether the report lets the figures be quoted, with an interval that can be trusted.
+/// Whether the figures can be quoted with a reliable interval.
 pub(crate) fn is_quotable(measurement: &Measurement) -> bool {
     measurement.trust().is_usable()
         && measurement.response.mean.is_bounded()
@@ -63,7 +61,7 @@ fn is_of_change(doubt: &Warning) -> bool {
     doubt.code == WarningCode::LevelChanged
 }
 
-/// A value and its interval, as text.
+/// A value with its interval, as text.
 fn count(estimate: Estimate) -> String {
     let (value, interval) = format_interval_count(estimate.value, estimate.low, estimate.high);
     format!("{value} ({interval})")
@@ -74,7 +72,7 @@ fn rate(estimate: Estimate) -> String {
     format!("{value}, {interval}")
 }
 
-/// The first level whose load is known well enough to be the answer.
+/// The first level whose load is known precisely enough to be the answer.
 pub(crate) fn carried_at(curve: &Curve) -> Option<(&CurveLevel, Estimate)> {
     curve.levels.iter().find_map(|level| match level.outcome {
         LevelOutcome::Reached { load, .. } if load.relative_half_width() <= KNOWN => {
@@ -84,16 +82,15 @@ pub(crate) fn carried_at(curve: &Curve) -> Option<(&CurveLevel, Estimate)> {
     })
 }
 
-/// The load at that level: of clients that wait, and of random arrivals.
-///
-/// A sentence without its end; `unit` is what is carried.
+/// The load at that level, of closed-loop clients and of random arrivals, as a sentence without its
+/// end. `unit` is the unit of the load.
 pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
     let (level, load) = carried_at(curve)?;
     let time = match curve.percentile {
         None => "mean latency".to_owned(),
         Some(share) => format!("p{} latency", share * 100.0),
     };
-    // Clients that wait for each other ask for more than arrivals by chance may.
+    // A closed loop can sustain more than random arrivals.
     let arrivals = match curve.arrivals {
         Arrivals::Closed => "",
         Arrivals::Open => " of random arrivals",
@@ -109,7 +106,7 @@ pub(crate) fn load_carried(curve: &Curve, unit: &str) -> Option<String> {
     })
 }
 
-/// What random arrivals at a level's load had to wait, as far as it is known.
+/// The response time of random arrivals at a level's load, as far as known.
 fn of_arrivals(open: &OpenTrial, level_ns: f64) -> String {
     let response = open.response;
     let (value, ends) = format_interval_ns(response.value, response.low, response.high);
@@ -148,7 +145,7 @@ fn saturation(curve: &Curve, one: Option<&Measurement>) -> Option<String> {
     })
 }
 
-/// The fewest clients that surely gave nearly the highest load.
+/// The smallest number of clients that reliably reached nearly the highest load.
 fn enough(curve: &Curve, saturation: &Saturation) -> String {
     let nearly = NEARLY * saturation.load.value;
     let fewer = finals(curve).filter(|point| point.load.low >= nearly);
@@ -160,7 +157,7 @@ fn enough(curve: &Curve, saturation: &Saturation) -> String {
     }
 }
 
-/// The points that were measured for the result.
+/// The points measured for the result.
 fn finals(curve: &Curve) -> impl Iterator<Item = &CurvePoint> {
     let points = curve.points.iter();
     points.filter(|point| point.is_converged && !point.is_scout)
@@ -179,7 +176,8 @@ fn durable(durable: &Measurement) -> Option<String> {
              cut can lose that data unless the memory is protected."
         ));
     }
-    // The row's own throughput has another interval, and the sentence gives the time as the reason.
+    // The row's own throughput has another interval, and the sentence quotes the time as the
+    // reason.
     let commits = Estimate::exact(1e9, mean.samples).over(&mean);
     Some(format!(
         "A write with fsync takes {time}, so one thread commits at most {} times per second.",
@@ -258,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Operations of so many bytes, one at a time; times in microseconds.
+    /// Operations of `bytes` each, one at a time; times in microseconds.
     fn row(name: &str, bytes: f64, times: [f64; 3], verdict: Verdict) -> Measurement {
         let [value, low, high] = times.map(|time| time * 1e3);
         let mut row = of_mean(estimate(value, low, high), 1000);
@@ -359,7 +357,7 @@ mod tests {
         }
     }
 
-    /// Bug: the rate had the interval of the row's throughput, which its time did not explain.
+    /// Bug: the rate had the interval of the row's throughput, which did not follow from its time.
     #[test]
     fn commits_per_second_follow_from_the_time_of_one() {
         let mut found = rows(Verdict::Converged);
@@ -372,8 +370,7 @@ mod tests {
         assert!(found.iter().any(|it| it.contains(commits)), "{found:#?}");
     }
 
-    /// A level known to a factor of 25 was said to be carried, and values with the sign "do not
-    /// quote" were quoted.
+    /// Bug: a level known only to a factor of 25 was quoted, as were values marked as not quotable.
     #[test]
     fn what_must_not_be_quoted_is_not() {
         let unstable = [
@@ -394,7 +391,8 @@ mod tests {
         assert_eq!(findings(&void, None), Vec::<String>::new());
     }
 
-    /// The load of one read at a time was that of a scout, and so were the clients that are enough.
+    /// Bug: the load of a single client and the number of clients that suffice were taken from
+    /// search points.
     #[test]
     fn scouts_are_not_cited() {
         let points = vec![

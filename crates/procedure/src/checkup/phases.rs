@@ -13,7 +13,7 @@ use crate::curve::PointPlan;
 use crate::requirement::rated_name;
 use crate::trial::{Preparation, Trial};
 
-/// The test file or the named target, past the page cache where that is possible.
+/// The test file or the named target, with direct I/O where possible.
 pub const MAIN_DIRECT: TargetId = TargetId(0);
 /// The same through the page cache.
 pub const MAIN_BUFFERED: TargetId = TargetId(1);
@@ -22,36 +22,36 @@ pub const CACHE_FILE: TargetId = TargetId(2);
 /// The first of many small files.
 pub const FIRST_SMALL_FILE: TargetId = TargetId(3);
 
-/// Sources of random arrivals, and the most of their requests outstanding.
+/// Number of sources of random arrivals, and their maximum of outstanding requests.
 const ARRIVAL_SOURCES: u32 = 256;
 const ARRIVAL_DEPTH_MAX: u32 = 1024;
 
-/// The row that goals may have measured at a rate.
+/// The row that goals can request at a rate.
 pub const RANDOM_READ: &str = "random-read";
 /// The name of the load curve's points.
 const CURVE_ROW: &str = "random-read-curve";
 /// What the load curve is about.
 pub const CURVE_TITLE: &str = "random read 4 KiB";
 
-/// What ends the name of a row that is measured once more.
+/// Suffix of the name of a row that is measured again.
 const AGAIN: &str = "-again";
 
-/// As much is outstanding at once as a storage of this response time would have: one that has more
-/// does not carry the load.
+/// Allows as many outstanding requests as a storage with this response time would have. One with
+/// more does not sustain the load.
 const RATED_LEVEL: Duration = Duration::from_millis(100);
 
 const SEQUENTIAL_BLOCK: u32 = 1 << 20;
 const SEQUENTIAL_CLIENTS: u32 = 4;
-/// The test file is a whole number of these, so that all sequential clients write equally much.
+/// The test file is a multiple of this, so that all sequential clients write the same amount.
 pub const SEQUENTIAL_UNIT: u64 = SEQUENTIAL_BLOCK as u64 * SEQUENTIAL_CLIENTS as u64;
 const RANDOM_BLOCK: u32 = 4096;
 const SMALL_FILE_LEN: u32 = 4096;
-/// The most small files that are made.
+/// Maximum number of small files.
 pub const SMALL_FILES_MAX: u32 = 50_000;
-/// The most that the page-cache trials use.
+/// Maximum size for the page-cache trials.
 const CACHED_PART_MAX: Bytes = Bytes::from_mib(128);
 
-/// How much the page-cache trials use beside a test file of `size`, with `memory` for the cache.
+/// Size for the page-cache trials beside a test file of `size`, with `memory` for the cache.
 #[must_use]
 pub fn cached_part(size: Bytes, memory: Bytes) -> Bytes {
     Bytes(size.0 / 2)
@@ -59,7 +59,7 @@ pub fn cached_part(size: Bytes, memory: Bytes) -> Bytes {
         .min(CACHED_PART_MAX)
 }
 
-/// A step of the check-up that gives one measurement, or one curve.
+/// A phase of the check-up: one measurement, or one curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckUpPhase {
     SequentialWrite,
@@ -79,14 +79,14 @@ pub enum CheckUpPhase {
 }
 
 impl CheckUpPhase {
-    /// Share of the time, relative to the others: about seconds where nothing else is asked for.
+    /// Weight in the time budget, roughly seconds by default.
     pub const fn weight(self) -> f64 {
         match self {
             Self::SequentialWrite => 14.0,
             Self::SequentialRead | Self::RandomRead | Self::DurableWrite => 10.5,
             Self::Curve => 34.0,
             Self::Arrivals | Self::Rated | Self::CachedWrite | Self::CachedRead => 10.0,
-            // So many files are made and removed within a second or two where storage is fast.
+            // Fast storage creates and removes this many files within a second or two.
             Self::FilesMake => 2.0,
             Self::FilesRead => 4.0,
             Self::FilesRemove => 1.5,
@@ -95,7 +95,7 @@ impl CheckUpPhase {
         }
     }
 
-    /// What its time counts as in a plan.
+    /// The category of its time in a plan.
     pub const fn sort(self) -> &'static str {
         match self {
             Self::SequentialWrite => "fill",
@@ -105,7 +105,7 @@ impl CheckUpPhase {
         }
     }
 
-    /// The phase whose row is measured once more, to see whether the storage changed.
+    /// The phase whose row is measured again, to detect changed storage.
     pub const fn repeats(self) -> Option<Self> {
         match self {
             Self::SequentialAgain => Some(Self::SequentialRead),
@@ -114,8 +114,8 @@ impl CheckUpPhase {
         }
     }
 
-    /// What is left out where no time is left for a whole row of it; `None` where the row is always
-    /// measured.
+    /// The name for skipping it if there is no time for a whole row; `None` for rows that are
+    /// always measured.
     pub const fn left_out_as(self) -> Option<&'static str> {
         match self {
             Self::CachedWrite => Some("write into the page cache"),
@@ -124,7 +124,7 @@ impl CheckUpPhase {
         }
     }
 
-    /// The name of its row in the run; a curve has rows of its own.
+    /// The name of its row in the run; `None` for a curve, which has its own rows.
     pub const fn row_name(self) -> Option<&'static str> {
         Some(match self {
             Self::SequentialWrite => "sequential-write",
@@ -150,7 +150,7 @@ impl CheckUpPhase {
     }
 }
 
-/// The phases that the target allows, with one for each rate that goals name.
+/// The phases that the target allows, plus one for each rate in the goals.
 pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<CheckUpPhase> {
     let writes = facts.makes_files || facts.may_overwrite;
     let all = [
@@ -185,7 +185,7 @@ pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<CheckUpPhase> {
     ];
     let possible = all.into_iter().filter(|(_, is_possible)| *is_possible);
     let repeated = possible.flat_map(|(phase, _)| match phase {
-        // Right behind the curve, where the storage is as it was for its points.
+        // Right after the curve, while the storage is in the same condition.
         CheckUpPhase::Arrivals => {
             std::iter::once(phase).chain(std::iter::repeat_n(CheckUpPhase::Rated, rates))
         }
@@ -194,28 +194,27 @@ pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<CheckUpPhase> {
     repeated.collect()
 }
 
-/// Whether the number of clients of a trial is the load that is looked for, and not one that fits
-/// any storage: several hosts then carry it together, not each.
+/// Whether the number of clients is the result of a search. Several hosts then share that number.
 #[must_use]
 pub fn deals(trial: &Trial) -> bool {
     trial.name == CURVE_ROW || trial.offered().is_some()
 }
 
-/// Whether a trial measures a row once more, which is shown only if it says something.
+/// Whether a trial measures a row again, to be shown only if it differs.
 #[must_use]
 pub fn is_second_look(trial: &Trial) -> bool {
     trial.name.ends_with(AGAIN)
 }
 
-/// What the trials need to know.
+/// The target of the trials.
 pub struct CheckUpTarget<'a> {
     pub facts: &'a CheckUpFacts,
     pub size: Bytes,
     pub files_made: u32,
 }
 
-/// The trial of a phase, with `time` to run and `least` to last, however soon it is precise; `None`
-/// when the target is too small for it.
+/// The trial of a phase, with `time` to run and at least `least`, even if precise earlier; `None`
+/// if the target is too small.
 pub fn trial(
     phase: CheckUpPhase,
     scene: &CheckUpTarget<'_>,
@@ -249,13 +248,12 @@ pub fn trial(
     Some(trial)
 }
 
-/// What the draws of the trial `number` of a phase begin from: rows that drew the same on a model
-/// would err alike.
+/// Salt of the trial `number` of a phase. Rows with equal draws would have equal errors on a model.
 pub const fn salt(phase: CheckUpPhase, number: u64) -> u64 {
     (1 + phase as u64) << 12 | number
 }
 
-/// The pass that writes all of a test file of `size`; `None` when that is too small.
+/// The pass that writes a whole test file of `size`; `None` if that is too small.
 #[must_use]
 pub fn fill_trial(size: Bytes, access: Access, duration_max: Duration) -> Option<Trial> {
     let facts = CheckUpFacts {
@@ -278,8 +276,8 @@ pub fn fill_trial(size: Bytes, access: Access, duration_max: Duration) -> Option
     })
 }
 
-/// The pass that writes all of the test file once; the limit only guards against a target that all
-/// but stops. `None` when the file is too small.
+/// The pass that writes the whole test file once. The time limit only guards against a target that
+/// nearly stops. `None` if the file is too small.
 pub fn layout(scene: &CheckUpTarget<'_>, duration_max: Duration) -> Option<Trial> {
     let mut trial = sequential(scene, Mix::WRITE)?;
     if let ClientSpec::Mix(spec) = &mut trial.spec {
@@ -290,7 +288,7 @@ pub fn layout(scene: &CheckUpTarget<'_>, duration_max: Duration) -> Option<Trial
     Some(trial)
 }
 
-/// Blocks of each sequential client in the whole file.
+/// Blocks per sequential client in the whole file.
 const fn blocks_each(scene: &CheckUpTarget<'_>) -> u64 {
     scene.size.0 / SEQUENTIAL_UNIT
 }
@@ -307,8 +305,8 @@ pub fn curve_point(scene: &CheckUpTarget<'_>, plan: &PointPlan) -> Trial {
     }
 }
 
-/// Random arrivals at `rate` per second, from sources enough to be independent, of what the load
-/// curve does; `level` is the response time that they may have.
+/// Random arrivals at `rate` per second, with the operations of the load curve, from enough sources
+/// to be independent; `level` is the allowed response time.
 pub fn arrivals(scene: &CheckUpTarget<'_>, rate: f64, level: Duration, time: Duration) -> Trial {
     let mut spec = random_spec(scene);
     spec.pacing = Pacing::Open {
@@ -325,7 +323,8 @@ pub fn arrivals(scene: &CheckUpTarget<'_>, rate: f64, level: Duration, time: Dur
         ARRIVAL_SOURCES,
         scene.facts.access,
     );
-    // Several times what is outstanding on average at the level: the queue is not to be ours.
+    // Several times the mean outstanding requests at the level, so that the limit does not create a
+    // queue here.
     let outstanding = 4.0 * rate * level.as_secs_f64();
     trial.depth = (outstanding as u32).clamp(ARRIVAL_SOURCES, ARRIVAL_DEPTH_MAX);
     trial.goal = Some(Goal::result(0.05));
@@ -333,7 +332,7 @@ pub fn arrivals(scene: &CheckUpTarget<'_>, rate: f64, level: Duration, time: Dur
     trial
 }
 
-/// The random read at a rate that a goal names: as the row of one at a time, and as precise.
+/// The random read at the rate of a goal, as precise as the row of one at a time.
 pub fn rated(scene: &CheckUpTarget<'_>, rate: f64, time: Duration, least: Duration) -> Trial {
     let mut trial = arrivals(scene, rate, RATED_LEVEL, time);
     trial.name = rated_name(RANDOM_READ, rate);
@@ -389,7 +388,7 @@ fn sequential(scene: &CheckUpTarget<'_>, mix: Mix) -> Option<Trial> {
     Some(trial)
 }
 
-/// What to add to a title where the page cache could not be gone around.
+/// Addition to a title if the page cache cannot be bypassed.
 const fn cached_in_words(access: Access) -> &'static str {
     match access {
         Access::Buffered => ", buffered",
@@ -476,7 +475,7 @@ fn files(scene: &CheckUpTarget<'_>, phase: FilesPhase) -> Trial {
         1,
         Access::Buffered,
     );
-    // All of them must go, however soon the time for one is known.
+    // All files must be removed, however soon the time of one is known.
     trial.goal = (phase != FilesPhase::Remove).then(|| Goal::result(0.05));
     trial
 }

@@ -1,4 +1,4 @@
-//! Between which numbers of clients a level lies.
+//! Finds the numbers of clients between which a level lies.
 
 use units::Duration;
 
@@ -6,16 +6,16 @@ use super::finals::FINAL_PRECISION;
 use super::visit::Visit;
 use super::{Bracket, CurveSearch, LoadCurve, PointPlan};
 
-/// The times of two ends whose intervals are this wide each should differ by so many half-widths:
-/// from a third of that on a chord is believed.
+/// The times of two ends should differ by this many half-widths of their intervals. A chord is
+/// accepted from a third of that.
 const RISE_PER_NOISE: f64 = 4.0;
-/// The ends are no further apart than this part of the lower one: the curve bends.
+/// Maximum distance of the ends, relative to the lower one, since the curve bends.
 const WIDEST_PART: u32 = 3;
-/// Ends take this part of what is left of the budget: some may have to be moved.
+/// Share of the remaining budget for bracket ends. Some may have to be moved.
 const END_PART: f64 = 0.8;
 
 impl LoadCurve {
-    /// The best that is known of `clients`: the last final point, or else the last scout.
+    /// The best measurement of `clients`: the last final point, or else the last search point.
     pub(super) fn best(&self, clients: u32) -> Option<&Visit> {
         self.finals(clients).or_else(|| {
             self.visits
@@ -49,8 +49,8 @@ impl LoadCurve {
             self.best(*clients)
                 .is_some_and(|visit| visit.time().value < level.as_nanos() as f64)
         };
-        // The last one below, not the first one above: where few operations are done, chance lifts
-        // a time more easily than it hides a queue.
+        // Uses the last point below, not the first one above: with few operations, chance raises a
+        // time more easily than it hides a queue.
         match visited.iter().rposition(is_below) {
             None => Bracket::Exceeded,
             Some(index) if index + 1 == visited.len() => Bracket::NotReached,
@@ -62,7 +62,7 @@ impl LoadCurve {
     }
 
     pub(super) fn continue_searches(&self, searches: &mut [CurveSearch]) -> Option<PointPlan> {
-        // First, because it is the one number that every curve must have.
+        // First, because every curve needs this number.
         if let Some(plan) = self.saturation_point() {
             return Some(plan);
         }
@@ -73,7 +73,7 @@ impl LoadCurve {
                 }
             }
         }
-        // The levels take turns: when time runs out, none is left without its two ends.
+        // Levels take turns, so that when time runs out all have both ends.
         let mut order: Vec<usize> = (0..searches.len()).collect();
         order.sort_by_key(|&index| searches[index].tries);
         for index in order {
@@ -92,7 +92,7 @@ impl LoadCurve {
         None
     }
 
-    /// Brings the ends of a bracket to within a tenth of each other, by guarded regula falsi.
+    /// Narrows a bracket to within a tenth by guarded regula falsi.
     pub(super) fn narrow(&self, search: &mut CurveSearch) -> Option<PointPlan> {
         if search.tries > 0 || search.is_closed {
             return None;
@@ -101,7 +101,7 @@ impl LoadCurve {
         let Bracket::Between { low, high } = search.bracket else {
             return None;
         };
-        // Where no chord is drawn, the ends themselves are the answer.
+        // Without a chord, the ends themselves are the answer.
         let gap_wanted = if self.is_unbounded(high) {
             (low / 40).max(1)
         } else if self.options.is_load_enough {
@@ -118,14 +118,14 @@ impl LoadCurve {
         Some(self.scout(middle.clamp(low + 1, high - 1)))
     }
 
-    /// Whether so many clients wait longer and longer.
+    /// Whether the queue of this many clients grows without bound.
     pub(super) fn is_unbounded(&self, clients: u32) -> bool {
         self.best(clients)
             .is_some_and(|visit| visit.time().value.is_infinite())
     }
 
-    /// By what part of a change of the time the load changes, both in relation to themselves: from
-    /// the last point up to `low` clients to the first from `high` on.
+    /// Elasticity of the load with respect to time: relative change of load per relative change of
+    /// time, from the last point up to `low` clients to the first from `high` on.
     pub(super) fn elasticity(&self, low: u32, high: u32) -> Option<f64> {
         let visited = self.visited();
         let below = visited.iter().rev().find(|clients| **clients <= low)?;
@@ -136,8 +136,8 @@ impl LoadCurve {
         (of_time > 0.0).then(|| of_load.abs() / of_time)
     }
 
-    /// How far `level` lies from the response time of `low` clients (0) to that of `high` (1), in
-    /// reciprocal times.
+    /// Position of `level` between the response time of `low` clients (0) and of `high` clients
+    /// (1), in reciprocal times.
     pub(super) fn share_between(&self, level: Duration, low: u32, high: u32) -> Option<f64> {
         let below = 1.0 / self.best(low)?.time().value;
         let above = 1.0 / self.best(high)?.time().value;
@@ -146,8 +146,8 @@ impl LoadCurve {
         Some(share.clamp(0.0, 1.0))
     }
 
-    /// The bracket to measure afresh, as wide as it should be. A narrower one would be worse,
-    /// because the difference between its ends drowns in their noise.
+    /// The bracket to measure afresh, as wide as it should be. In a narrower one, noise would hide
+    /// the difference between the ends.
     pub(super) fn placed(&self, level: Duration) -> Bracket {
         if let Some(known) = self.measured_around(level) {
             return known;
@@ -172,8 +172,8 @@ impl LoadCurve {
         }
     }
 
-    /// How far apart the ends of a bracket should be. Of random arrivals at service times that vary
-    /// so much that no end is precise in its time, so far that their times differ by more.
+    /// Distance between the ends of a bracket. If service times vary too much for a precise time,
+    /// the ends of random arrivals are moved apart until their times differ.
     fn gap_to_be_seen(&self, low: u32) -> u32 {
         let least = self.gap(low);
         let wanted = || {
@@ -191,7 +191,7 @@ impl LoadCurve {
         wanted().unwrap_or(least).clamp(least, most)
     }
 
-    /// How long each end of each level may be measured with what is left of the budget.
+    /// Time for each end of each level within the remaining budget.
     pub(super) fn time_of_end(&self) -> Option<Duration> {
         let left = self.options.budget?.saturating_sub(self.spent);
         let ends = 2 * self.options.levels.count();
@@ -200,8 +200,7 @@ impl LoadCurve {
         Some(left.mul_f64(END_PART / open as f64))
     }
 
-    /// Two points measured afresh, for other levels, that are near enough to each other to answer
-    /// for this one.
+    /// Two final points of other levels that are close enough to answer for this one.
     fn measured_around(&self, level: Duration) -> Option<Bracket> {
         let level = level.as_nanos() as f64;
         let finals = || self.visited().into_iter().filter_map(|it| self.finals(it));

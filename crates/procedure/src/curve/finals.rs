@@ -1,4 +1,4 @@
-//! The points that are cited: measured afresh, and again until the load is precise enough.
+//! Points that are quoted: measured afresh, repeatedly until the load is precise enough.
 
 use stats::{Aim, Goal};
 use units::Duration;
@@ -7,23 +7,23 @@ use super::interpolation::{Interpolation, SHARE_MAX, SHARE_MIN, Term, interpolat
 use super::visit::{Visit, joint_sigma};
 use super::{Bracket, CurveSearch, LoadCurve, PointPlan};
 
-/// A final point starts with this relative half-width.
+/// Initial relative half-width of a final point.
 pub(super) const FINAL_PRECISION: f64 = 0.05;
-/// Nor does it start with a wider one of the time, however little the load depends on it.
+/// Maximum initial relative half-width of the time, however little the load depends on it.
 const TIME_PRECISION_MAX: f64 = 0.30;
-/// Effective samples behind a time that need not be precise, and how many times longer than its
-/// correlation the point must be: those of a scout, which are enough for an interval as wide.
+/// Effective samples for a time that need not be precise, and the minimum length of the point in
+/// correlation times: as for search points, which is enough for such an interval.
 const TIME_SAMPLES: f64 = 60.0;
 const TIME_LAG_FACTOR: u32 = 10;
-/// A final point is not measured again for less of a gain than this.
+/// A final point is repeated only if the half-width would shrink below this factor.
 const FACTOR_MAX: f64 = 0.85;
 
-/// Share of the precision that the noise of one end may take: two ends at the middle of their
-/// bracket then take two thirds of it, which leaves the rest for what bends.
+/// Share of the precision for the noise of one end. Two ends at the middle of their bracket then
+/// take two thirds of it, which leaves the rest for curvature.
 const END_SHARE: f64 = 0.95;
 
 impl LoadCurve {
-    /// The next final point that a level needs, or `None` when it is done or cannot be bettered.
+    /// The next final point for a level, or `None` if it is done or cannot be improved.
     pub(super) fn settle(&self, search: &mut CurveSearch) -> Option<PointPlan> {
         if search.tries == 0 {
             search.bracket = self.placed(search.level);
@@ -66,8 +66,8 @@ impl LoadCurve {
         None
     }
 
-    /// Where a scout was above the level by chance and the final point of as many clients is below
-    /// it, the search goes on outwards from there.
+    /// If a search point was above the level by chance and the final point with as many clients is
+    /// below, the search continues outwards from there.
     fn further_out(&self, search: &mut CurveSearch, clients: u32) -> Option<PointPlan> {
         let is_end = clients >= self.options.clients_max || self.is_unbounded(clients);
         if !matches!(search.bracket, Bracket::NotReached) || is_end {
@@ -78,8 +78,8 @@ impl LoadCurve {
         Some(self.scout(further))
     }
 
-    /// How many times the interval of a load is wider than was asked for. Bending counts, and what
-    /// it leaves is for the noise; where it leaves next to nothing, more measuring would not help.
+    /// How many times wider than requested the interval of a load is. Curvature is subtracted from
+    /// the precision first. If almost nothing remains, more measurements would not help.
     pub(super) fn excess(&self, found: &Interpolation, below: &Visit, above: &Visit) -> f64 {
         let width = found.load.relative_half_width();
         let bend = self.bend(below, above, found.share) / found.load.value;
@@ -101,7 +101,7 @@ impl LoadCurve {
         }
     }
 
-    /// Where to look instead, if the level clearly lies outside of the bracket.
+    /// The new bracket, if the level clearly lies outside this one.
     pub(super) fn shifted(
         &self,
         level: Duration,
@@ -138,7 +138,7 @@ impl LoadCurve {
         None
     }
 
-    /// Measure the end that contributes more to the error again, more precisely.
+    /// Measures the end that contributes more to the error again, more precisely.
     pub(super) fn tighten(
         &self,
         below: &Visit,
@@ -156,7 +156,7 @@ impl LoadCurve {
             Term::Above => [above, below],
         };
         order.into_iter().find_map(|visit| {
-            // The time goes with the inverse square of the precision.
+            // Time grows with the inverse square of the precision.
             let share = visit.elapsed.as_secs_f64() / self.options.final_max.as_secs_f64();
             let factor = factor.max(share.sqrt());
             let precision = visit.precision * factor;
@@ -171,7 +171,7 @@ impl LoadCurve {
         })
     }
 
-    /// An end of a bracket, with a time as precise as the load at the level needs it.
+    /// An end of a bracket, with its time as precise as the load at the level requires.
     fn end_point(&self, clients: u32, low: u32, high: u32) -> PointPlan {
         if !self.options.is_load_enough {
             let mut plan = self.final_point(clients, FINAL_PRECISION);
@@ -187,7 +187,7 @@ impl LoadCurve {
         self.load_at_time_point(clients, of_time)
     }
 
-    /// A final point of which the load is wanted, and the time to `of_time`.
+    /// A final point that needs its load, and its time to `of_time`.
     fn load_at_time_point(&self, clients: u32, of_time: f64) -> PointPlan {
         let share = self.options.precision * END_SHARE;
         let mut plan = self.final_point(clients, share.min(of_time));
@@ -197,7 +197,7 @@ impl LoadCurve {
         plan
     }
 
-    /// A final point of which only the load is wanted.
+    /// A final point that needs only its load.
     fn load_point(&self, clients: u32, precision: f64) -> PointPlan {
         let mut plan = self.final_point(clients, precision);
         plan.goal.aim = Aim::Load;
@@ -239,8 +239,8 @@ impl LoadCurve {
         if self.options.is_load_enough {
             return Some(self.load_point(clients, self.options.precision * END_SHARE));
         }
-        // Only the load is of interest here. Where clients think, the response time is less precise
-        // than the load, and need not be as precise as the load should be.
+        // Only the load is needed here. With think time, the response time is less precise than the
+        // load and need not be better.
         let scout = self.best(clients)?;
         let load = scout.point.load;
         let ratio = scout.time().relative_half_width() / load.relative_half_width();

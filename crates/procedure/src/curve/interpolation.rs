@@ -15,12 +15,12 @@ use stats::{Estimate, NOT_NEGATIVE, long_run_variance, student_t};
 
 use super::visit::BracketEnd;
 
-/// The chord is believed this far beyond its ends.
+/// The chord is valid up to this far beyond its ends.
 pub const SHARE_MIN: f64 = -0.5;
 /// As `SHARE_MIN`, at the upper end.
 pub const SHARE_MAX: f64 = 1.5;
 
-/// Which end contributes more to the error.
+/// The end that contributes more to the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
     /// The end below the level.
@@ -34,17 +34,17 @@ pub enum Term {
 pub struct Interpolation {
     /// Operations per second.
     pub load: Estimate,
-    /// How far the level lies from the lower (0) to the upper (1) end.
+    /// Position of the level between the lower (0) and the upper (1) end.
     pub share: f64,
-    /// Which end to measure better.
+    /// The end to measure more precisely.
     pub larger: Term,
     /// Whether the ends differ by more than their noise and the level lies between them.
     pub is_sound: bool,
 }
 
 impl Interpolation {
-    /// Widen the interval by `by` operations per second on both sides, but not beyond `ends`: a
-    /// curve that bends still lies between the points that it connects.
+    /// Widens the interval by `by` operations per second on both sides, but not beyond `ends`: a
+    /// curve that bends still lies between its points.
     pub fn widen(&mut self, by: f64, ends: std::ops::RangeInclusive<f64>) {
         let Estimate { low, high, .. } = self.load;
         self.load.low = (low - by).max(ends.start().min(low));
@@ -62,17 +62,17 @@ pub fn sigma(estimate: &Estimate) -> f64 {
     }
 }
 
-/// The line between two ends, load over reciprocal time.
+/// The chord between two ends, load over reciprocal time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chord {
-    /// By how much the load changes with the reciprocal time: operations per second, times ns.
+    /// Slope of the load over the reciprocal time, in operations per second times nanoseconds.
     slope: f64,
-    /// How far the level lies from the lower (0) to the upper (1) end.
+    /// Position of the level between the lower (0) and the upper (1) end.
     pub share: f64,
 }
 
 impl Chord {
-    /// The line from `below` to `above`, and where `level` (nanoseconds) lies on it.
+    /// The chord from `below` to `above`, and the position of `level` (nanoseconds) on it.
     pub fn new(below: &BracketEnd<'_>, above: &BracketEnd<'_>, level: f64) -> Self {
         let reciprocal = |end: &BracketEnd<'_>| 1.0 / end.time.value;
         let rise = reciprocal(above) - reciprocal(below);
@@ -82,12 +82,13 @@ impl Chord {
         }
     }
 
-    /// How the load changes with the level (nanoseconds), along the chord.
+    /// Derivative of the load with respect to the level (nanoseconds), along the chord.
     pub fn of_level(&self, level: f64) -> f64 {
         -self.slope / level.powi(2)
     }
 
-    /// How the load at the level changes with the time of an end, by its weight in the chord.
+    /// Derivative of the load at the level with respect to the time of an end, by its weight in the
+    /// chord.
     pub fn of_time(&self, end: &BracketEnd<'_>, weight: f64) -> f64 {
         weight * self.slope / end.time.value.powi(2)
     }
@@ -147,7 +148,8 @@ fn variance(end: &BracketEnd<'_>, weight: f64, chord: &Chord) -> (f64, f64) {
 
 /// Degrees of freedom of the sum of two independent variances, each with its own (B. L. Welch, "The
 /// generalization of Student's problem when several different population variances are involved",
-/// Biometrika 34 (1947), 28-35). The smaller of the two would be right of one that is all the sum.
+/// Biometrika 34 (1947), 28-35). The smaller of the two would be right if that variance were the
+/// whole sum.
 fn welch((first, freedom_first): (f64, f64), (second, freedom_second): (f64, f64)) -> f64 {
     let least = freedom_first.min(freedom_second);
     let whole = (first + second).powi(2);
@@ -159,8 +161,8 @@ fn welch((first, freedom_first): (f64, f64), (second, freedom_second): (f64, f64
     }
 }
 
-/// How far a parabola through the three points lies from the chord in its middle: the second
-/// divided difference of X(1/R) times the square of the chord's fall, over four.
+/// Distance between the chord and a parabola through the three points, in the middle of the chord:
+/// the second divided difference of X(1/R) times the square of the chord's fall, divided by four.
 pub fn curvature(below: &BracketEnd<'_>, above: &BracketEnd<'_>, third: &BracketEnd<'_>) -> f64 {
     let point = |end: &BracketEnd<'_>| (1.0 / end.time.value, end.load.value);
     let ((u1, x1), (u2, x2), (u3, x3)) = (point(below), point(above), point(third));

@@ -1,13 +1,13 @@
 //! RABmarks of a curve: load over response time, summed over no load and the levels.
 //!
 //! `RABmark[r]` = X(1)/R(1) + sum over k of load_k / L_k, in operations per second and millisecond.
-//! A level that was made from the time of one client is as uncertain as that makes it: the sum
-//! changes with R(1) by d(load_k / L_k)/dL_k dL_k/dR(1), which is added to the influence of that
-//! point (the delta method: A. W. van der Vaart, "Asymptotic Statistics" (1998), section 3.1).
-//! Levels that were asked for are constants. Points that several levels use, and the covariance of
-//! load and time within a point, are in the interval: the influence of every point is summed over
-//! the terms that use it, its long-run variance is taken, and the points are independent. Method:
-//! section 6 of the statistics notes, which `docs/reference/statistics.md` sums up.
+//! A level derived from the time of one client depends on R(1): the sum changes with it by d(load_k
+//! / L_k)/dL_k dL_k/dR(1), which is added to the influence of that point (the delta method: A. W.
+//! van der Vaart, "Asymptotic Statistics" (1998), section 3.1). Requested levels are constants. The
+//! interval includes points shared by several levels, and the covariance of load and time within a
+//! point: the influence of every point is summed over the terms that use it, its long-run variance
+//! is taken, and the points are independent. Method: section 6 of the statistics notes, which
+//! `docs/reference/statistics.md` sums up.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ use super::{Bracket, CurveSearch, Levels, LoadCurve, THIRDS};
 /// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
 
-/// A sum under way.
+/// Intermediate state of a sum.
 #[derive(Default)]
 struct Sum {
     value: f64,
-    /// What is uncertain beside the noise of the points; bounds add up.
+    /// Uncertainty besides the noise of the points. Bounds add up.
     bound: f64,
     is_whole: bool,
-    /// Influence of each point, by number of clients: weights of its load and its time.
+    /// Influence of each point by number of clients, as weights of its load and time.
     weights: BTreeMap<u32, (f64, f64)>,
 }
 
@@ -40,18 +40,18 @@ impl Sum {
     }
 }
 
-/// What was found for a level that was searched.
+/// The result for a searched level.
 fn outcome_of(levels: &[CurveLevel], search: &CurveSearch) -> Option<LevelOutcome> {
     let level_ns = search.level.as_nanos();
     let found = levels.iter().find(|level| level.level_ns == level_ns);
     found.map(|level| level.outcome)
 }
 
-/// A level, and what was found for it.
+/// A level with its result.
 type FoundLevel<'a> = (&'a CurveSearch, Option<LevelOutcome>);
 
 impl LoadCurve {
-    /// One client alone, as it was measured for the result.
+    /// The final point of one client.
     #[must_use]
     pub fn no_load(&self) -> Option<CurvePoint> {
         self.finals(1).map(|visit| visit.point.clone())
@@ -92,8 +92,8 @@ impl LoadCurve {
         })
     }
 
-    /// How the term of a level changes with the time of one client, from which it was made. Without
-    /// a chord the load is taken not to change with the level.
+    /// The dependence of a level's term on the time of one client from which it was derived.
+    /// Without a chord, the load is assumed not to depend on the level.
     fn through_level(&self, place: usize, (search, outcome): FoundLevel<'_>) -> f64 {
         let Levels::Thirds { min, .. } = self.options.levels else {
             return 0.0;
@@ -115,7 +115,7 @@ impl LoadCurve {
         of_level * (1.0 - (place + 1) as f64 / THIRDS as f64)
     }
 
-    /// The chord on which the load of a level lies, where one was drawn.
+    /// The chord of a level's load, if there is one.
     fn chord_of(&self, search: &CurveSearch) -> Option<Chord> {
         let Bracket::Between { low, high } = search.bracket else {
             return None;
@@ -139,7 +139,7 @@ impl LoadCurve {
                 sum.value += 0.5 * (low + high) / level * MS;
                 sum.bound += 0.5 * (high - low) / level * MS;
             }
-            // The load goes on rising, or stays: what the most clients gave is a lower bound.
+            // The load keeps rising or stays: the load of the most clients is a lower bound.
             Some(LevelOutcome::NotReached { load, .. }) => {
                 sum.value += load.low / level * MS;
                 sum.is_whole = false;
@@ -148,8 +148,8 @@ impl LoadCurve {
         }
     }
 
-    /// The influence of both ends of a level's bracket, and what bending may hide. False where no
-    /// chord was drawn.
+    /// Adds the influence of both ends of a level's bracket, and the bound for curvature. False
+    /// without a chord.
     fn add_ends(&self, search: &CurveSearch, level: f64, sum: &mut Sum) -> bool {
         let Bracket::Between { low, high } = search.bracket else {
             return false;
@@ -194,7 +194,7 @@ impl LoadCurve {
             Bracket::Between { high, .. } => high,
             _ => *self.visited().last()?,
         };
-        // The end of a bracket that there was no time to measure has no point.
+        // If time ran out, the end of a bracket has no point.
         let visit = match self.best(clients) {
             Some(visit) => visit,
             None => self.best(*self.visited().last()?)?,
@@ -207,7 +207,7 @@ impl LoadCurve {
     }
 }
 
-/// Variance of a point's part of the sum, and its degrees of freedom.
+/// Variance of a point's contribution to the sum, and its degrees of freedom.
 fn noise(visit: &Visit, of_load: f64, of_time: f64) -> Option<(f64, f64)> {
     let end = visit.end();
     let window = end.window?;

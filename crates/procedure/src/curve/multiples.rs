@@ -1,5 +1,5 @@
-//! Loads that grow by several clients at once, so that workloads keep their proportions: the
-//! search counts multiples, and a curve tells clients.
+//! Loads that grow by several clients at once to keep a workload's proportions. The search counts
+//! multiples, a curve reports clients.
 
 use results::{Curve, CurveLevel, CurvePoint, LevelOutcome, Saturation};
 use units::format_counted;
@@ -7,17 +7,17 @@ use units::format_counted;
 use super::LoadCurve;
 
 impl LoadCurve {
-    /// Clients of so many multiples.
+    /// Number of clients for `multiple`.
     pub(super) const fn clients_of(&self, multiples: u32) -> u32 {
         multiples.saturating_mul(self.options.clients_each)
     }
 
-    /// The same in words.
+    /// The number of clients, in words.
     pub(super) fn counted(&self, multiples: u32) -> String {
         format_counted(self.clients_of(multiples).into(), "client")
     }
 
-    /// The curve with clients in the place of multiples.
+    /// The curve in clients instead of multiples.
     pub(super) fn in_clients(&self, curve: Curve) -> Curve {
         let point = |it: CurvePoint| CurvePoint {
             clients: self.clients_of(it.clients),

@@ -1,4 +1,4 @@
-//! What a load curve is asked for.
+//! Options of a load curve.
 
 use results::Arrivals;
 use stats::Channel;
@@ -9,18 +9,18 @@ use super::THIRDS;
 /// The response times at which the load is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Levels {
-    /// These.
+    /// The given levels.
     Explicit(Vec<Duration>),
-    /// The first `count` of a fixed grid that the storage can show, so that two systems are
-    /// compared at the same levels.
+    /// The first `count` levels of a fixed grid that the storage can show, so that systems are
+    /// compared at equal levels.
     Grid { count: usize },
-    /// Those that an earlier curve took from the grid: searched for in the same way.
+    /// Levels that an earlier curve chose from the grid, searched for in the same way.
     Chosen(Vec<Duration>),
-    /// A third, two thirds and all of the way from the time of one client, or `min` if that is
-    /// more, to `max`. The RPT manual's text divides only the difference; its sample report (19,
-    /// 29, 40, 50 ms) adds the time of one client, as is done here.
+    /// One third, two thirds and all of the way from the time of one client, or `min` if larger, to
+    /// `max`. The RPT manual's text divides only the difference; its sample report (19, 29, 40, 50
+    /// ms) adds the time of one client, as is done here.
     Thirds {
-        /// The least time that counts as that of no load.
+        /// Minimum for the time without load.
         min: Duration,
         /// The highest level.
         max: Duration,
@@ -28,7 +28,7 @@ pub enum Levels {
 }
 
 impl Levels {
-    /// How many there are at most.
+    /// Maximum number of levels.
     pub(super) const fn count(&self) -> usize {
         match self {
             Self::Explicit(levels) | Self::Chosen(levels) => levels.len(),
@@ -37,7 +37,7 @@ impl Levels {
         }
     }
 
-    /// The levels as goals name them, of the time at `percentile`, where they were asked for.
+    /// The explicit levels, for the time at `percentile`, as goals name them.
     #[must_use]
     pub fn given(&self, percentile: Option<f64>) -> Option<Vec<(u64, Option<f64>)>> {
         match self {
@@ -50,47 +50,45 @@ impl Levels {
     }
 }
 
-/// The fewest points that make a curve: three on the way out, both ends of a level, the highest
-/// load.
+/// Minimum number of points of a curve: three outward, both ends of a level, the highest load.
 pub const POINTS_MIN: u64 = 6;
 
-/// What a load curve is asked for.
+/// Options of a load curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurveOptions {
-    /// Which time the levels are about.
+    /// Which time the levels refer to.
     pub channel: Channel,
-    /// The share of the times, 0 to 1, that may not be longer than a level; `None` where the levels
-    /// are about the mean.
+    /// The percentile that the levels refer to, as a share from 0 to 1; `None` for the mean.
     pub percentile: Option<f64>,
     /// Levels of that time.
     pub levels: Levels,
-    /// What the operations come from.
+    /// What generates the operations.
     pub arrivals: Arrivals,
-    /// The most clients to try, or multiples of `clients_each`.
+    /// Maximum number of clients, or of multiples of `clients_each`.
     pub clients_max: u32,
-    /// Clients by which a load grows at least: several where workloads keep their proportions.
+    /// Step of the number of clients, above 1 to keep the proportions of a workload.
     pub clients_each: u32,
-    /// Relative half-width wanted for the load at a level.
+    /// Requested relative half-width of the load at a level.
     pub precision: f64,
-    /// What every point leaves out at its start, whatever it looks like, before its time begins to
-    /// count; a rule finds it when absent.
+    /// Fixed warm-up that every point cuts off before its counted time; detected automatically if
+    /// absent.
     pub warm_up: Option<Duration>,
-    /// The least time for a scout.
+    /// Minimum time of a search point.
     pub scout_min: Duration,
-    /// The most time for a scout.
+    /// Maximum time of a search point.
     pub scout_max: Duration,
-    /// The least time for a point that is cited.
+    /// Minimum time of a final point.
     pub final_min: Duration,
-    /// The most time for a point that is cited.
+    /// Maximum time of a final point.
     pub final_max: Duration,
-    /// Whether one client alone is measured for the result, and the most time for that.
+    /// Maximum time of a final point with one client; absent if none is needed.
     pub no_load_max: Option<Duration>,
-    /// Whether, where the load hardly depends on the time any more, points are measured for their
-    /// load alone: two ends whose loads are close enough are then the answer.
+    /// Whether points are measured for their load alone if the load hardly depends on the time: two
+    /// ends with close loads are then the answer.
     pub is_load_enough: bool,
-    /// How often the search for one level may measure.
+    /// Maximum number of measurements for one level.
     pub tries_max: u32,
-    /// Time for everything; after it only the point of saturation is still measured.
+    /// Total time. Afterwards only the saturation point is still measured.
     pub budget: Option<Duration>,
 }
 

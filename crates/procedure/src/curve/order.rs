@@ -1,4 +1,4 @@
-//! Levels in the order of their times: who may wait longer carries no less load.
+//! Makes levels consistent with each other: a longer allowed response time never has a lower load.
 
 use results::{CurveLevel, LevelOutcome, Warning, WarningCode};
 use stats::Estimate;
@@ -6,7 +6,7 @@ use units::{format_count, format_duration_ns};
 
 use super::interpolation::sigma;
 
-/// The loads between which that of a level lies.
+/// Bounds of the load of a level.
 fn ends(level: &mut CurveLevel) -> Option<(&mut f64, &mut f64)> {
     match &mut level.outcome {
         LevelOutcome::Reached { load, .. } => Some((&mut load.low, &mut load.high)),
@@ -15,8 +15,8 @@ fn ends(level: &mut CurveLevel) -> Option<(&mut f64, &mut f64)> {
     }
 }
 
-/// Put what is known of each level into what is known of the others. A level that surely carries
-/// less than a shorter one contradicts it, and then all stay as they were measured.
+/// Combines the knowledge about all levels. If a level reliably has less load than a shorter one,
+/// they contradict each other and all stay as measured.
 pub(super) fn in_order(levels: &mut [CurveLevel]) -> Option<Warning> {
     let mut rising: Vec<&mut CurveLevel> = levels.iter_mut().collect();
     rising.sort_by_key(|level| level.level_ns);
@@ -43,10 +43,9 @@ pub(super) fn in_order(levels: &mut [CurveLevel]) -> Option<Warning> {
     None
 }
 
-/// Values that fall become their mean, each with the weight of its precision: the least squares
-/// among all that do not fall (Ayer et al. 1955).
+/// Pools falling values into weighted means: isotonic least squares (Ayer et al. 1955).
 fn not_falling(loads: Vec<&mut Estimate>) {
-    // Of neighbours that became one: the sum of weights, of weighted values, and how many.
+    // Pools of neighbours: sum of weights, sum of weighted values, and count.
     let mut pools: Vec<(f64, f64, usize)> = Vec::new();
     let level = |pool: &(f64, f64, usize)| pool.1 / pool.0;
     for load in &loads {
@@ -65,7 +64,7 @@ fn not_falling(loads: Vec<&mut Estimate>) {
     }
 }
 
-/// A level whose load is surely less than that of a shorter one.
+/// A level whose load is reliably below that of a shorter one.
 fn contradiction(rising: &mut [&mut CurveLevel]) -> Option<Warning> {
     let mut most: Option<(f64, u64)> = None;
     for level in rising {
@@ -127,7 +126,7 @@ mod tests {
         levels.iter().map(load).collect()
     }
 
-    /// Bug: 216/s at 10 ms and 178/s at 20 ms, both without a sign.
+    /// Bug: 216/s at 10 ms and 178/s at 20 ms, both without a warning.
     #[test]
     fn a_level_that_surely_carries_less_is_doubted_and_stays_as_it_is() {
         let fall = [
@@ -156,7 +155,7 @@ mod tests {
         assert_eq!(loads(&levels), expected);
     }
 
-    /// Whatever is measured, loads do not fall, and lie in their intervals, or there is a doubt.
+    /// Whatever is measured, loads do not fall and lie in their intervals, or there is a warning.
     #[test]
     fn levels_rise_or_are_doubted() {
         for seed in 0..2000_u64 {

@@ -1,4 +1,4 @@
-//! What the points that were measured say: the outcome of each level, saturation, and doubts.
+//! Evaluates the measured points: the result for each level, saturation, and warnings.
 
 use results::{
     Arrivals, CurveLevel, CurvePoint, LevelOutcome, Measurement, Saturation, Warning, WarningCode,
@@ -10,19 +10,19 @@ use super::interpolation::{curvature, interpolate, sigma};
 use super::visit::{BracketEnd, Visit};
 use super::{Bracket, CurveSearch, Levels, LoadCurve};
 
-/// A generator that takes a larger part of a response time than this is worth a doubt.
+/// If the generator takes a larger part of a response time than this, a warning is issued.
 const OWN_SHARE_MAX: f64 = 0.1;
 
-/// Standard errors by which the load with most clients must be below the highest one: the best of
-/// several points is lucky, too.
+/// Number of standard errors by which the load at the most clients must be below the highest one.
+/// The best of several points is also lucky.
 const FALL_IS_SURE: f64 = 3.5;
 
-/// Times of more than so many times that of one client are mostly queueing.
+/// A response time above this multiple of that of one client is mostly queueing.
 const QUEUEING_FACTOR: f64 = 2.0;
 
 impl LoadCurve {
     pub(super) fn clients_of_most_load(&self) -> Option<u32> {
-        // Of the scouts that doubled only: the many that narrow brackets have as much noise, and
+        // Only of the search points that doubled. The many that narrow brackets are as noisy, and
         // the luckiest of them would win with too few clients.
         self.visits[..self.outward]
             .iter()
@@ -30,17 +30,16 @@ impl LoadCurve {
             .map(|visit| visit.point.clients)
     }
 
-    /// The highest load of clients that wait for each other. Random arrivals have none: near it
-    /// their queue grows without bound.
+    /// The highest load of a closed loop. Random arrivals have none: their queue grows without
+    /// bound near it.
     pub(super) fn saturation(&self) -> Option<Saturation> {
         if self.is_open() {
             return None;
         }
         let chosen = self.best(self.clients_of_most_load()?)?;
-        // The scouts may have been misled: storage that others slow down now and then. A point that
-        // was measured for a level, and clearly carried more, then is the highest load. A void
-        // point is not, if there is one that can be used; where that carried less with fewer
-        // clients, the load still grows.
+        // The search points may have been misled by temporary background load. If a point measured
+        // for a level clearly reached more, it is the highest load. An invalid point is not used if
+        // a valid one exists. If that reached less with fewer clients, the load still grows.
         let visit = self
             .visits
             .iter()
@@ -58,7 +57,7 @@ impl LoadCurve {
         })
     }
 
-    /// What was found for a level. No load between two others is above the highest.
+    /// The result for a level. No load between two points is above the highest.
     pub(super) fn outcome(&self, search: &CurveSearch) -> Option<LevelOutcome> {
         let outcome = self.outcome_unbounded(search)?;
         let (LevelOutcome::Between { low, high }, Some(saturation)) = (outcome, self.saturation())
@@ -120,7 +119,7 @@ impl LoadCurve {
         }
     }
 
-    /// The number of clients at a share of the way; sources of arrivals are nobody's.
+    /// The number of clients at a share of the way; not defined for sources of arrivals.
     fn clients_between(&self, low: u32, high: u32, share: f64) -> f64 {
         match self.options.arrivals {
             Arrivals::Closed => f64::from(low) + share * f64::from(high - low),
@@ -128,9 +127,8 @@ impl LoadCurve {
         }
     }
 
-    /// What two ends say without a chord: all loads from the one to the other, with their noise. As
-    /// close as the answer was to be precise, they are an answer, if the level surely lies between
-    /// their times.
+    /// The answer of two ends without a chord: the range of their loads, with noise. It counts if
+    /// it is as narrow as the requested precision and the level reliably lies between their times.
     fn answer_of_ends(&self, level: Duration, below: &Visit, above: &Visit) -> LevelOutcome {
         let is_answer = self.are_answer(level, below, above);
         let ends = self.between_surely(level, below, above);
@@ -152,7 +150,7 @@ impl LoadCurve {
         }
     }
 
-    /// Whether two ends without a chord answer for a level.
+    /// Whether two ends without a chord are an answer for a level.
     pub(super) fn are_answer(&self, level: Duration, below: &Visit, above: &Visit) -> bool {
         let level = level.as_nanos() as f64;
         let LevelOutcome::Between { low, high } = hull([below, above]) else {
@@ -162,7 +160,7 @@ impl LoadCurve {
         self.options.is_load_enough && is_bracketed && self.is_close(low, high)
     }
 
-    /// The loads between which a level surely lies: where the time of an end does not tell on which
+    /// The loads between which a level reliably lies. If the time of an end does not tell on which
     /// side of the level it is, the next number of clients that does takes its place.
     fn between_surely(&self, level: Duration, below: &Visit, above: &Visit) -> LevelOutcome {
         let level = level.as_nanos() as f64;
@@ -179,21 +177,21 @@ impl LoadCurve {
             .find(is_above);
         let below = surely_below.unwrap_or(below);
         let above = surely_above.unwrap_or(above);
-        // Any point between them may be the level's, whose time does not tell.
+        // Any point between them whose time does not decide may be at the level.
         let clients = below.point.clients..=above.point.clients;
         let inside = best().filter(|visit| clients.contains(&visit.point.clients));
         hull(inside.chain([below, above]))
     }
 
-    /// How far the curve may lie from the chord at a share of the way between two points.
+    /// Maximum deviation of the curve from the chord at a share of the way between two points.
     pub(super) fn bend(&self, below: &Visit, above: &Visit, share: f64) -> f64 {
-        // A parabola is furthest from its chord in the middle, and further yet beyond the ends.
+        // A parabola is furthest from its chord in the middle, and further beyond the ends.
         let beyond = (4.0 * share * (1.0 - share)).abs().max(1.0);
         let (low, high) = (below.point.clients, above.point.clients);
         beyond * self.curvature_at(low, high, &below.end(), &above.end())
     }
 
-    /// How far a bent curve may lie from the chord between the ends of a bracket.
+    /// Maximum deviation of a curve from the chord between the ends of a bracket.
     fn curvature_at(
         &self,
         low: u32,
@@ -205,7 +203,7 @@ impl LoadCurve {
         let neighbour = visited
             .iter()
             .copied()
-            // A point nearer than this tells the noise of a slope, not its change.
+            // A closer point shows the noise of a slope, not its change.
             .filter(|&clients| clients + self.gap(low) <= low || clients >= high + self.gap(low))
             .min_by_key(|&clients| clients.abs_diff(low).min(clients.abs_diff(high)))
             .and_then(|clients| self.best(clients));
@@ -244,7 +242,7 @@ impl LoadCurve {
         warnings
     }
 
-    /// The levels that were not found for want of time, all in one sentence.
+    /// All levels not found for lack of time, in one sentence.
     fn unsettled(&self, levels: &[CurveLevel]) -> Vec<Warning> {
         let (mut between, mut below) = (Vec::new(), Vec::new());
         for level in levels {
@@ -294,7 +292,7 @@ impl LoadCurve {
             .collect()
     }
 
-    /// Where one client already waits longer than the highest level, there is none to measure.
+    /// Warns that one client already exceeds the highest level.
     fn levels_too_low(&self) -> Option<Warning> {
         let Levels::Thirds { max, .. } = self.options.levels else {
             return None;
@@ -312,13 +310,13 @@ impl LoadCurve {
         })
     }
 
-    /// Whether two loads are as close as the answer was to be precise: they are an answer, too.
+    /// Whether two loads are as close as the requested precision, and so are an answer.
     pub(super) fn is_close(&self, low: f64, high: f64) -> bool {
         high - low <= self.options.precision * (high + low)
     }
 
-    /// Whether a point shows that the storage drifts. With clocks of their own, clients near
-    /// saturation wait in queues that wander by themselves, for longer than any trial.
+    /// Whether a point shows that the storage drifts. With program clocks, queues near saturation
+    /// wander for longer than any trial.
     fn shows_drift(&self, visit: &Visit) -> bool {
         let one = self.best(1).map_or(f64::INFINITY, |one| one.time().value);
         let is_queueing = visit.time().value > QUEUEING_FACTOR * one;
@@ -326,7 +324,7 @@ impl LoadCurve {
         visit.is_drifting && !visit.point.is_scout && !wanders
     }
 
-    /// The part of the cited response times that is this program's and not the storage's.
+    /// Warns about the share of the quoted response times that is this program's own.
     fn own_share(&self) -> Option<Warning> {
         if self.options.channel == Channel::Service {
             return None;
@@ -361,7 +359,8 @@ impl LoadCurve {
         }
     }
 
-    /// A load that clearly falls as clients are added: a level may then be crossed on the way down.
+    /// Warns that the load clearly falls as clients are added: a level may then be crossed on the
+    /// way down.
     fn load_that_falls(&self) -> Option<Warning> {
         let best = &self.best(self.clients_of_most_load()?)?.point;
         let last = &self.visits[..self.outward].last()?.point;
@@ -384,7 +383,7 @@ impl LoadCurve {
     }
 }
 
-/// All loads of those points, with their noise.
+/// The range of the loads of those points, with noise.
 fn hull<'a>(points: impl IntoIterator<Item = &'a Visit>) -> LevelOutcome {
     let loads = points.into_iter().map(|visit| visit.point.load);
     let (low, high) = loads.fold((f64::INFINITY, 0.0_f64), |(low, high), load| {
@@ -393,7 +392,7 @@ fn hull<'a>(points: impl IntoIterator<Item = &'a Visit>) -> LevelOutcome {
     LevelOutcome::Between { low, high }
 }
 
-/// No load beyond one of which every operation failed is asked for.
+/// Warns that no loads beyond one at which every operation failed were tried.
 fn cut_short(failed: &Measurement) -> Warning {
     Warning::warn(
         WarningCode::CurveCutShort,
@@ -404,7 +403,7 @@ fn cut_short(failed: &Measurement) -> Warning {
     )
 }
 
-/// A warm-up that the user asked for is named beside what it shortened: each `part` of it.
+/// Warns that a requested warm-up shortened each `part`.
 #[must_use]
 pub fn warm_up_left_out(warm_up: Duration, part: &str) -> Warning {
     Warning::info(

@@ -7,45 +7,45 @@ use units::Duration;
 use super::interpolation::sigma;
 use super::{PointPlan, kept_of};
 
-/// More is offered than is done if the load is surely below this share of the offered one.
+/// A load below this share of the offered load is an overload.
 const OVERLOAD_SHARE: f64 = 0.995;
-/// A response time of more than so many service times is mostly waiting.
+/// A response time above this multiple of the service time is mostly waiting.
 const WAIT_FACTOR: f64 = 2.0;
-/// How far a mean time that is not known precisely may be off beside its interval: this many
-/// half-widths, and not more than a part of it.
+/// Margin for an imprecise mean time beyond its interval: this many half-widths, up to a share of
+/// it.
 const MARGIN_FACTOR: f64 = 3.0;
 const MARGIN_MAX: f64 = 0.15;
-/// A mean time as sure as this, as it is where all clients always wait, needs no margin.
+/// A mean time with this precision, as with clients that always wait, needs no margin.
 const SURE: f64 = 0.02;
 
-/// A point that was measured.
+/// A measured point.
 #[derive(Clone, Debug)]
 pub(super) struct Visit {
     pub(super) point: CurvePoint,
-    /// Which time this curve's levels are about.
+    /// Which time this curve's levels refer to.
     pub(super) channel: Channel,
     pub(super) window: Option<Window>,
     pub(super) service_window: Option<Window>,
-    /// The percentiles that the levels may be about.
+    /// Percentiles that the levels may refer to.
     pub(super) tails: Option<Tails>,
-    /// What it was long enough to see.
+    /// What it was long enough to detect.
     pub(super) resolution: Option<Resolution>,
-    /// Bytes that an operation moves on average.
+    /// Mean bytes per operation.
     pub(super) bytes_each: f64,
-    /// Whether more was offered than was done, so that the response time has no mean.
+    /// Whether the load was not sustained, so that the response time has no mean.
     pub(super) is_overloaded: bool,
-    /// Whether the mean time is as precise and settled as it should be, not the load alone.
+    /// Whether the mean time, not only the load, is as precise and stable as required.
     pub(super) is_time_known: bool,
-    /// Whether only the load was wanted: no chord is drawn to its time.
+    /// Whether only the load was requested: its time is not used for a chord.
     pub(super) is_load_alone: bool,
     pub(super) precision: f64,
     pub(super) elapsed: Duration,
     pub(super) is_drifting: bool,
-    /// Whether its numbers must not be used, as where others did most of the I/O.
+    /// Whether its numbers are invalid, such as with mostly background I/O.
     pub(super) is_void: bool,
 }
 
-/// What is said of a level that moved.
+/// Warnings about a level that moved.
 const LEVEL_MOVED: [WarningCode; 4] = [
     WarningCode::Drift,
     WarningCode::Step,
@@ -53,8 +53,8 @@ const LEVEL_MOVED: [WarningCode; 4] = [
     WarningCode::WriteCliff,
 ];
 
-/// Whether the level of a trial moved, and was not left out as warm-up. Of many points, some
-/// look as if at the 1 % level of [`stats::DriftVerdict`]; a warning stands at 0.1 %.
+/// Whether the level of a trial moved outside the warm-up. Among many points, some seem to at the 1
+/// % level of [`stats::DriftVerdict`]; a warning uses 0.1 %.
 fn has_moved(measurement: &Measurement) -> bool {
     let mut doubts = measurement.warnings.iter();
     doubts.any(|doubt| doubt.severity > Severity::Info && LEVEL_MOVED.contains(&doubt.code))
@@ -67,7 +67,7 @@ fn queue_law(measurement: &Measurement) -> Option<QueueLaw> {
     }
 }
 
-/// One end of a bracket, as interpolation needs it.
+/// One end of a bracket, for interpolation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BracketEnd<'a> {
     pub(super) load: Estimate,
@@ -77,7 +77,7 @@ pub(super) struct BracketEnd<'a> {
 }
 
 impl Visit {
-    /// What `measurement` says of `plan`, which took `elapsed` altogether.
+    /// The point of `plan` from its `measurement`, which took `elapsed` in total.
     pub(super) fn new(
         plan: &PointPlan,
         channel: Channel,
@@ -132,7 +132,7 @@ impl Visit {
                 Aim::TimeAndLoad | Aim::Load | Aim::Percentile(_) => plan.goal.precision,
             },
             elapsed,
-            // Near saturation the time wanders; where it is not wanted, that is no drift.
+            // Near saturation the time wanders. If the time is not requested, that is no drift.
             is_drifting: has_moved(measurement) && plan.goal.aim == Aim::TimeAndLoad,
             is_void: kept_of(plan, measurement).any(|it| it.severity == Severity::Invalid),
         }
@@ -147,7 +147,7 @@ impl Visit {
         }
     }
 
-    /// The series behind the time that the levels are about.
+    /// The series of the time that the levels refer to.
     pub(super) fn series(&self) -> Option<&Window> {
         if let Some(tails) = &self.tails {
             return tails.of(self.channel).map(|tail| &tail.window);
@@ -158,25 +158,25 @@ impl Visit {
         }
     }
 
-    /// The same measurement, with levels about another time.
+    /// The same measurement, with levels on another time.
     pub(super) fn about(&mut self, channel: Channel) {
         self.channel = channel;
         let tail = self.tails.as_ref().and_then(|it| it.of(channel));
         self.point.at_percentile = tail.map(|it| it.time);
     }
 
-    /// Whether the mean time surely lies below a level (nanoseconds).
+    /// Whether the mean time is reliably below a level (nanoseconds).
     pub(super) fn is_surely_below(&self, level: f64) -> bool {
         self.time().high * self.margin() < level
     }
 
-    /// Whether the mean time surely lies above a level (nanoseconds).
+    /// Whether the mean time is reliably above a level (nanoseconds).
     pub(super) fn is_surely_above(&self, level: f64) -> bool {
         self.time().low / self.margin() > level
     }
 
-    /// A short trial near saturation begins with empty queues and reads too low a time; the less
-    /// sure the time, the more.
+    /// A short trial near saturation starts with empty queues and underestimates the time, all the
+    /// more if the time is imprecise.
     fn margin(&self) -> f64 {
         let half_width = self.time().relative_half_width();
         if self.is_time_known || half_width < SURE {
@@ -185,7 +185,7 @@ impl Visit {
         1.0 + (MARGIN_FACTOR * half_width).min(MARGIN_MAX)
     }
 
-    /// The mean time that the levels are about. Without bound where more is offered than is done.
+    /// The mean of the time that the levels refer to. Unbounded if the load was not sustained.
     pub(super) fn time(&self) -> Estimate {
         if self.is_overloaded && self.channel == Channel::Response {
             return Estimate::exact(f64::INFINITY, 0.0);
@@ -194,8 +194,8 @@ impl Visit {
     }
 }
 
-/// What a trial of the same length would say that is not correlated over most of it: the margins of
-/// the search make up for what such an interval lacks, and were chosen for that.
+/// The interval of a trial of the same length without correlation over most of it. The margins of
+/// the search compensate for that, and were chosen for it.
 fn as_of_long(measurement: &Measurement, estimate: Estimate, series: &[f64]) -> Estimate {
     if measurement.verdict != Verdict::Correlated {
         return estimate;
@@ -212,9 +212,9 @@ pub(super) fn joint_sigma(below: &Visit, above: &Visit) -> f64 {
     sigma(&below.time()).hypot(sigma(&above.time()))
 }
 
-/// Whether random arrivals come faster than the storage answers: surely fewer are done than come,
-/// by twice the width of the interval, and those that are done took much longer than on the idle
-/// storage (nanoseconds). Chance may bring fewer arrivals, but then nobody waits.
+/// Whether random arrivals exceed the storage's rate: completions lag arrivals by more than twice
+/// the width of the interval, and took much longer than on the idle storage (nanoseconds). Too few
+/// arrivals by chance would not cause waiting.
 fn is_unbounded(measurement: &Measurement, idle_ns: f64) -> bool {
     let load = measurement.throughput;
     let waits = measurement.response.mean.value > WAIT_FACTOR * idle_ns;
@@ -223,9 +223,9 @@ fn is_unbounded(measurement: &Measurement, idle_ns: f64) -> bool {
     waits && offered.is_some_and(|offered| most < OVERLOAD_SHARE * offered)
 }
 
-/// Whether clients with schedules of their own fell further and further behind them: less is done
-/// than offered, and more time is spent waiting than being served. A short trial may draw fewer
-/// arrivals than are offered, but then nobody waits.
+/// Whether clients with own schedules fell increasingly behind: the achieved load is below the
+/// offered load, and waiting takes longer than service. A short trial may draw fewer arrivals by
+/// chance, but without waiting.
 fn is_overloaded(measurement: &Measurement) -> bool {
     let load = measurement.throughput;
     let waits = measurement.response.mean.value > WAIT_FACTOR * measurement.service.mean.value;

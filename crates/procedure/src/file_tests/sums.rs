@@ -1,7 +1,7 @@
-//! Passes summed up into rows, and rows compared.
+//! Combines passes into rows, and compares rows.
 //!
-//! The time of a test is the mean over its passes, with the interval of repeats that
-//! resemble each other. Rates follow from the time, since every pass does the same.
+//! The time of a test is the mean over its passes, with an interval that allows for correlated
+//! repeats. Rates follow from the time, since every pass does the same work.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ use workload::{FileOpKind, FilesShape};
 use super::{FileCell, FileItem};
 use crate::repeats;
 
-/// Items whose time passes are compared by, where they have different numbers of them.
+/// Number of items to which the times of unequal passes are scaled.
 const ALIKE_ITEMS: u64 = 1_000_000;
 
-/// Tests that read what others write, or write to the null device what others rewrite: their times
-/// over those of the others show how far reads and writes cost the same.
+/// Pairs of tests that read what the other writes, or write to the null device what the other
+/// rewrites. Their ratio shows how far reads and writes cost the same.
 const SYMMETRY: [(&str, &str); 3] = [("9", "8"), ("4A", "4"), ("4B", "4")];
 
 /// All passes of one row.
 #[derive(Clone, Debug, Default)]
 pub struct FilePlayed {
     has_warm_up: bool,
-    /// The passes, in the order of measuring.
+    /// The passes, in order of measurement.
     pub passes: Vec<FilePass>,
-    /// Times by kind of call, over the passes that are in the figures.
+    /// Times by system call, over the counted passes.
     pub times: BTreeMap<FileOpKind, Histogram>,
 }
 
-/// The row of a cell, from the passes that are no warm-up.
+/// The row of a cell, from all passes except warm-ups.
 #[must_use]
 pub fn file_test(
     cell: &FileCell,
@@ -53,7 +53,7 @@ pub fn file_test(
     let each = |of: fn(&FilePass) -> u64| mean(counted.iter().map(|it| Some(of(it))));
     let calls = each(|pass| pass.calls).unwrap_or(0.0);
     let bytes = each(|pass| pass.bytes).filter(|bytes| *bytes > 0.0);
-    // Passes that do the same have one rate; with a stonewall each has its own.
+    // Equal passes have one rate. With a stonewall, each has its own.
     let is_alike = counted.iter().all(|pass| pass.items.is_none());
     let rate = |count: f64, of: fn(&FilePass) -> u64| match is_alike {
         true => per_second(count, &elapsed),
@@ -120,7 +120,7 @@ fn call_times((kind, times): (&FileOpKind, &Histogram)) -> FileCallTimes {
     }
 }
 
-/// The mean of the times of passes.
+/// Mean of the passes' times.
 fn mean_over(seconds: &[f64]) -> Estimate {
     repeats_mean(seconds).unwrap_or_else(|| Estimate {
         low: 0.0,
@@ -155,19 +155,19 @@ fn per_second(count: f64, seconds: &Estimate) -> Estimate {
     }
 }
 
-/// The mean of passes' rates.
+/// Mean of the passes' rates.
 fn mean_rate(passes: impl Iterator<Item = (u64, u64)>) -> Estimate {
     let rate = |(count, ns): (u64, u64)| count as f64 / (ns as f64 / 1e9).max(1e-9);
     mean_over(&passes.map(rate).collect::<Vec<f64>>())
 }
 
-/// Items of each client, in the mean of passes, where they differ.
+/// Items per client, averaged over passes if these differ.
 fn items_of_each(counted: &[&FilePass], clients: u32) -> Option<u32> {
     let mean = mean(counted.iter().map(|pass| pass.items))?;
     Some((mean / f64::from(clients.max(1))).round() as u32)
 }
 
-/// The passes of a row at their stonewall.
+/// Figures of a row at its stonewall.
 fn stonewall(counted: &[&FilePass]) -> Option<StonewallFigures> {
     let walls = counted.iter().map(|pass| pass.stonewall);
     let walls: Vec<StonewallPass> = walls.collect::<Option<_>>()?;
@@ -188,8 +188,8 @@ fn stonewall(counted: &[&FilePass]) -> Option<StonewallFigures> {
     })
 }
 
-/// The time of a pass as the precision of its row is judged by: where passes differ in what they
-/// do, that of as many items.
+/// The time of a pass for judging precision. If passes differ in their work, it is scaled to a
+/// fixed number of items.
 #[must_use]
 pub fn time_alike(pass: &FilePass) -> Duration {
     match pass.items {
@@ -202,7 +202,7 @@ pub fn time_alike(pass: &FilePass) -> Duration {
     }
 }
 
-/// A mean over passes that grow slower says little about the next one.
+/// Warns if passes get slower: the mean then says little about the next one.
 fn drift(row: &str, seconds: &[f64]) -> Option<Warning> {
     repeats::drift(seconds).map(|change| {
         let word = if change > 0.0 { "slower" } else { "faster" };
@@ -215,7 +215,7 @@ fn drift(row: &str, seconds: &[f64]) -> Option<Warning> {
     })
 }
 
-/// Time on the target over time on the memory disk, where both were measured.
+/// Time on the target relative to the memory disk, if both were measured.
 #[must_use]
 pub fn over_memory(tests: &[FileTest]) -> Vec<FileComparison> {
     let pairs = tests
@@ -235,8 +235,7 @@ pub fn over_memory(tests: &[FileTest]) -> Vec<FileComparison> {
     pairs.collect()
 }
 
-/// Time for each file, or for each block of a test on one file, at a scale over that at the
-/// smallest one.
+/// Time per file (or per block of a test on one file) at a scale relative to the smallest one.
 #[must_use]
 pub fn growth(tests: &[FileTest]) -> Vec<FileComparison> {
     let found = tests.iter().filter_map(|test| {
@@ -251,7 +250,7 @@ pub fn growth(tests: &[FileTest]) -> Vec<FileComparison> {
     found.collect()
 }
 
-/// What a pass moves: a device may be smaller than the file that stands for one.
+/// Bytes moved by a pass. A device may be smaller than the file that stands in for one.
 fn bytes_of(test: &FileTest) -> Option<u64> {
     test.passes.first().map(|pass| pass.bytes)
 }
@@ -272,7 +271,7 @@ fn comparison(test: &FileTest, ratio: Estimate) -> FileComparison {
 }
 
 impl FilePlayed {
-    /// No pass yet. With `has_warm_up`, the first one is left out once there is another.
+    /// No passes. With `has_warm_up`, the first one is left out once there is another.
     #[must_use]
     pub fn new(has_warm_up: bool) -> Self {
         Self {
@@ -281,7 +280,7 @@ impl FilePlayed {
         }
     }
 
-    /// One pass more, with its times by kind of call.
+    /// Adds a pass with its times by system call.
     pub fn add(&mut self, pass: FilePass, times: &BTreeMap<FileOpKind, Histogram>) {
         if let [first] = self.passes.as_mut_slice()
             && self.has_warm_up
@@ -298,7 +297,7 @@ impl FilePlayed {
     }
 }
 
-/// What the rows say, in plain words.
+/// Findings from the rows, in plain words.
 #[must_use]
 pub fn files_findings(found: &FileTests) -> Vec<String> {
     let mut findings = Vec::new();
@@ -309,7 +308,7 @@ pub fn files_findings(found: &FileTests) -> Vec<String> {
     let is_more = |ratio: &Estimate| ratio.low > 1.0;
     let slower = over(is_more, &found.over_memory);
     let all = found.over_memory.len();
-    // Single passes have no interval: nothing can be shown.
+    // Single passes have no interval, so nothing can be shown.
     let is_known = found.over_memory.iter().any(|row| row.ratio.is_bounded());
     if is_known {
         findings.push(if slower.is_empty() {
@@ -345,8 +344,8 @@ pub fn files_findings(found: &FileTests) -> Vec<String> {
     findings
 }
 
-/// The paper's questions: what a test takes after SPACE2 and SPACE8 over what it took before, and
-/// what reading takes over writing. Only what an interval shows is told: a difference beyond the
+/// Answers to the paper's questions: the time of a test after SPACE2 and SPACE8 relative to before,
+/// and of reading relative to writing. Reports only what an interval shows: a difference beyond the
 /// margin, or symmetry.
 fn effects(rows: &[FileTest]) -> Vec<String> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
@@ -405,7 +404,7 @@ const fn are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
 }
 
-/// The row with the largest ratio whose interval is known.
+/// The row with the largest ratio that has an interval.
 fn most(rows: &[FileComparison]) -> String {
     let shown = rows.iter().filter(|row| row.ratio.low > 1.0);
     let bounded = shown.filter(|row| row.ratio.is_bounded());

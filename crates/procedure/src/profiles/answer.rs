@@ -1,5 +1,5 @@
-//! What a run says of applications: whether the storage is fast enough for each, for how much, and
-//! what limits it.
+//! The verdict for applications: whether the storage is fast enough, for how much load, and what
+//! limits it.
 
 use results::metric::{IOPS, LATENCY, THROUGHPUT};
 use results::{
@@ -13,10 +13,10 @@ use crate::requirement::{Requirement, split};
 
 /// Name of the table.
 pub const APPLICATIONS: &str = "applications";
-/// Operations of at least so many bytes are told by their bandwidth.
+/// From this operation size on, throughput is given in bytes per second.
 const STREAMING_BYTES: u64 = 64 << 10;
 
-/// A limit of a step, held against the run.
+/// A limit of a step with its result.
 struct JudgedLimit<'a> {
     step: &'a ProfileStep,
     requirement: Requirement,
@@ -24,7 +24,7 @@ struct JudgedLimit<'a> {
 }
 
 impl JudgedLimit<'_> {
-    /// How much of the limit is used: above 1 it is missed.
+    /// The share of the limit that is used. Above 1 it is missed.
     fn used(&self) -> f64 {
         let value = self.outcome.value.map_or(f64::NAN, |it| it.value);
         match self.requirement.is_upper() {
@@ -43,7 +43,7 @@ impl JudgedLimit<'_> {
         in_words(self.requirement.unit(), self.requirement.bound())
     }
 
-    /// What was found, or between which ends it is where that does not decide.
+    /// The figure, or its interval if that does not decide.
     fn found(&self) -> String {
         let unit = self.requirement.unit();
         match (self.outcome.value, self.outcome.verdict) {
@@ -70,7 +70,7 @@ fn in_words(unit: Unit, value: f64) -> String {
     }
 }
 
-/// One row for each application: what the storage supports of it, and the answer in words.
+/// A row per application: the supported load, and the answer in words.
 #[must_use]
 pub fn applications(profiles: &[ApplicationProfile], run: &Run) -> Table {
     let rows = profiles.iter().map(|it| application(it, run));
@@ -129,8 +129,7 @@ fn application(profile: &ApplicationProfile, run: &Run) -> Row {
     }
 }
 
-/// The step with the most throughput, in the order of the profile, whose times are within their
-/// limits.
+/// The step with the highest throughput that meets its limits, in the order of the profile.
 fn supported<'r>(
     profile: &ApplicationProfile,
     judged: &[JudgedLimit<'_>],
@@ -207,7 +206,7 @@ fn says(
                     let against = decisive.against_bound();
                     Saying::quoting(format!("too slow for {title}: {against}{supported}"))
                 }
-                // It is known although its figure is not.
+                // The outcome is known although its figure is not.
                 _ => {
                     let (subject, bound) = (decisive.subject(), decisive.bound());
                     let text = format!("{subject} misses its limit of {bound}{supported}");

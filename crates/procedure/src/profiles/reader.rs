@@ -1,4 +1,4 @@
-//! Reads a profile and gathers all mistakes with their lines.
+//! Reads a profile and collects all mistakes with their lines.
 
 use toml_reader::{KeyedTable, TomlFaults, TomlText, parse};
 use units::Bytes;
@@ -20,7 +20,7 @@ const ORDERS: [(&str, LoadOrder); 2] = [
     ("random", LoadOrder::Random),
     ("sequential", LoadOrder::Sequential),
 ];
-/// Operations of no profile are larger.
+/// Maximum operation size of a profile.
 const IO_MAX: Bytes = Bytes::from_mib(64);
 
 /// Read a profile.

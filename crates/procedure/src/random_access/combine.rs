@@ -1,4 +1,4 @@
-//! The rounds of a cell as one: means with intervals that hold what the rounds differ by.
+//! Combines the rounds of a cell: means with intervals that cover the differences between rounds.
 
 use results::{Measurement, RandomCell, Times, shares};
 use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
@@ -10,11 +10,11 @@ use crate::replications::{
     percentile, warnings_of,
 };
 
-/// So often may rounds of a cell be said to differ that do not.
+/// Probability that the rounds of a stable cell are reported to differ.
 const FALSE_ALARMS: f64 = 0.001;
 
-/// What the rounds of a cell say together; `None` before the first. Rounds in which every operation
-/// failed have no times, and are counted apart.
+/// The combined result of a cell's rounds; `None` before the first. Rounds in which every operation
+/// failed have no times and are counted separately.
 pub(super) fn cell_of(cell: &MeasuredCell, precision: f64) -> Option<RandomCell> {
     let MeasuredCell {
         plan,
@@ -35,7 +35,7 @@ pub(super) fn cell_of(cell: &MeasuredCell, precision: f64) -> Option<RandomCell>
         .map(|round| round.service_quantiles.as_slice())
         .collect();
     let operations = rounds.iter().map(|round| round.completions_all).sum();
-    // The interval of replications needs no trust in those of the rounds.
+    // The interval of replications does not depend on those of the rounds.
     let are_replications = rounds.len() >= REPLICATIONS_MIN;
     let few = |verdict| are_few(rounds.iter().map(|round| round.verdict), verdict);
     Some(RandomCell {
@@ -70,8 +70,8 @@ pub(super) fn cell_of(cell: &MeasuredCell, precision: f64) -> Option<RandomCell>
     })
 }
 
-/// A cell of which no operation was ever done: no time, none done per second, by the rule of three
-/// no more than a few.
+/// A cell in which no operation succeeded: no time, and by the rule of three at most a few
+/// operations per second.
 fn all_failed(plan: &CellPlan, failed: &[Measurement]) -> Option<RandomCell> {
     let first = failed.first()?;
     let longest = failed.iter().map(|round| round.duration_ns).sum::<u64>();
@@ -103,14 +103,13 @@ fn all_failed(plan: &CellPlan, failed: &[Measurement]) -> Option<RandomCell> {
     })
 }
 
-/// Whether the intervals of the rounds say by how much the rounds differ.
+/// Whether the intervals of the rounds cover their differences.
 pub(super) fn promise_enough(rounds: &[Estimate]) -> bool {
     agree(rounds) && rounds.iter().all(Estimate::is_bounded)
 }
 
-/// Whether no two rounds lie further apart than their noise: one cell of a thousand is said to
-/// change that does not. Intervals of 95 % are too narrow for that question, since a run asks it of
-/// every pair of rounds of every cell.
+/// Whether all pairs of rounds agree within their noise. The error rate is one in a thousand cells:
+/// 95 % intervals would be too narrow, since all pairs of rounds of all cells are tested.
 fn are_alike(rounds: &[Estimate]) -> bool {
     let pairs = (rounds.len() * rounds.len().saturating_sub(1) / 2).max(1);
     let limit = student_t(1.0 - 0.5 * FALSE_ALARMS / pairs as f64, f64::INFINITY);
@@ -140,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Two precise rounds that differ a little: what they differ by is the interval.
+    /// Two precise rounds that differ a little: the interval spans their difference.
     #[test]
     fn what_the_rounds_differ_by_widens_it() {
         let rounds = [estimate(99.0, 100.0, 103.0), estimate(103.0, 104.0, 105.0)];

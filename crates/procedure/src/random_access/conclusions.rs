@@ -1,20 +1,20 @@
-//! What the cells say about each other, and no more than they say.
+//! Conclusions from comparing cells.
 //!
-//! A ratio is told with its interval. A step over spans is told where the time surely rises by a
-//! quarter or more from one span to the next; it bounds the size of a cache only where the time was
-//! flat before: random reads over a span `s` find the share `min(1, c / s)` in a cache that holds
-//! `c`, so the time begins to rise at `c`.
+//! A ratio is reported with its interval. A step over spans is reported if the time reliably rises
+//! by 25 % or more from one span to the next. It bounds the size of a cache only if the time was
+//! flat before: of random reads over a span `s`, the share `min(1, c / s)` hits a cache of size
+//! `c`, so the time starts to rise at `c`.
 
 use results::{RandomAccess, RandomCell, RandomKind, Severity};
 use stats::Estimate;
 use units::{Bytes, format_count, format_duration_ns, format_interval_count};
 
-/// A rise of less from one span to the next is no step.
+/// Minimum rise from one span to the next that counts as a step.
 const STEP_MIN: f64 = 1.25;
-/// Times that surely rise by less than this are flat.
+/// Times whose reliable rise is below this are flat.
 const FLAT_MAX: f64 = 1.05;
 
-/// What follows from the cells, a sentence each.
+/// Findings from the cells, a sentence each.
 #[must_use]
 pub fn random_findings(found: &RandomAccess) -> Vec<String> {
     let kinds = [RandomKind::Read, RandomKind::Write];
@@ -29,7 +29,7 @@ pub fn random_findings(found: &RandomAccess) -> Vec<String> {
         .collect()
 }
 
-/// The smallest span against the largest: seek distance and caches.
+/// Smallest against largest span: seek distance and caches.
 fn spans(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
     let cells = found.over_spans(kind);
     let Some((first, last, ratio)) = ends(&cells) else {
@@ -51,7 +51,7 @@ fn spans(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
     )]
 }
 
-/// Where the time surely rises from one span to the next.
+/// Where the time reliably rises from one span to the next.
 fn steps(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
     let cells = found.over_spans(kind);
     let cells: Vec<&RandomCell> = cells.into_iter().filter(|cell| is_usable(cell)).collect();
@@ -60,7 +60,7 @@ fn steps(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
     for (place, pair) in cells.windows(2).enumerate() {
         let rise = ratio_of(pair[1].service.mean, pair[0].service.mean);
         if rise.low < STEP_MIN {
-            // A plateau begins where the time has stopped to rise.
+            // A plateau begins where the time stops rising.
             let is_flat = rise.low <= FLAT_MAX;
             plateau = if is_flat {
                 plateau.or(Some(place))
@@ -76,7 +76,7 @@ fn steps(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
     texts
 }
 
-/// A rise from the cell at `place` to the next, after a plateau since `begin`.
+/// The rise from the cell at `place` to the next, after a plateau since `begin`.
 fn step(cells: &[&RandomCell], begin: usize, place: usize, rise: Estimate) -> String {
     let (below, above) = (cells[place], cells[place + 1]);
     let (low, high) = (Bytes(below.span_bytes), Bytes(above.span_bytes));
@@ -132,7 +132,7 @@ fn blocks(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
     )]
 }
 
-/// The highest load against that of the smallest depth.
+/// The highest load relative to that of the smallest depth.
 fn depths(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
     let cells = found.over_depths(kind);
     let Some((first, last, _)) = ends(&cells) else {
@@ -151,7 +151,7 @@ fn depths(found: &RandomAccess, kind: RandomKind) -> Vec<String> {
     )]
 }
 
-/// First and last cell of a sweep, where both can be quoted, and how their times compare.
+/// First and last cell of a sweep, if both can be quoted, with the ratio of their times.
 fn ends<'a>(cells: &[&'a RandomCell]) -> Option<(&'a RandomCell, &'a RandomCell, Estimate)> {
     let [first, .., last] = cells else {
         return None;
@@ -160,7 +160,7 @@ fn ends<'a>(cells: &[&'a RandomCell]) -> Option<(&'a RandomCell, &'a RandomCell,
     (is_usable(first) && is_usable(last)).then_some((first, last, ratio))
 }
 
-/// Whether a number can be quoted, and is bounded.
+/// Whether the number can be quoted, and is bounded.
 fn is_usable(cell: &RandomCell) -> bool {
     let mean = cell.service.mean;
     let mut warnings = cell.warnings.iter();
@@ -180,7 +180,7 @@ fn ratio_of(of: Estimate, to: Estimate) -> Estimate {
     }
 }
 
-/// A ratio with its interval; where that holds 1, nothing is claimed.
+/// A ratio with its interval. If that includes 1, there is no claim.
 fn compared(ratio: Estimate, words: &str) -> String {
     let (value, interval) = format_interval_count(ratio.value, ratio.low, ratio.high);
     let sentence = format!("{value} [{interval}] {words}");
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// What is said of reads that take so long (microseconds) within these spans (KiB).
+    /// Findings for reads with these times (microseconds) within these spans (KiB).
     #[track_caller]
     fn check(times: &[(u64, f64)], expected: &[&str]) {
         let times: Vec<(u64, f64)> = times.iter().map(|&(span, us)| (span, us * 1e3)).collect();
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(texts.len(), 3, "{texts:?}");
     }
 
-    /// Heads that move further take longer, a little with every span: no step, no cache.
+    /// Longer head movement takes longer, a little with every span: no step, no cache.
     #[test]
     fn a_gradual_rise_is_no_cache() {
         let times = [(32, 1.0e7), (128, 1.15e7), (512, 1.3e7), (2048, 1.5e7)];

@@ -1,13 +1,13 @@
-//! What must be said of many cells at once.
+//! Warnings about many cells at once.
 
 use results::{RandomAccess, RandomCell, Warning, WarningCode};
 
 use super::shape::CellPlan;
 
-/// Cells that are named; the tables mark the others.
+/// Maximum number of cells named. The tables mark the others.
 const NAMED: usize = 2;
 
-/// Doubts that are judged over the rounds of a cell, each once for all cells.
+/// Warnings that are judged over the rounds of a cell, each once for all cells.
 #[must_use]
 pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let mut warnings = Vec::new();

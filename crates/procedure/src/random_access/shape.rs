@@ -1,21 +1,21 @@
-//! Which cells there are: sweeps that meet in one cell, or all combinations.
+//! Defines the cells: sweeps through one base cell, or all combinations.
 
 use results::RandomKind;
 use units::Bytes;
 
-/// A file, or the part of one in play by default, has this many blocks at least.
+/// Minimum number of blocks in a file, or in its default smallest span.
 pub const BLOCKS_MIN: u64 = 8;
-/// From one span, block size or depth to the next, where none are given.
+/// Default factor from one span, block size or depth to the next.
 const SPAN_FACTOR: u64 = 4;
 const BLOCKS_DEFAULT: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
 const DEPTHS_DEFAULT: [u32; 6] = [1, 2, 4, 8, 16, 32];
-/// More cells than this take days.
+/// More cells than this would take days.
 const CELLS_MAX: usize = 4096;
 
 /// One kind of operation with fixed settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CellPlan {
-    /// What the operations do.
+    /// The kind of operation.
     pub kind: RandomKind,
     /// Bytes from the start of the file over which they are spread.
     pub span: u64,
@@ -25,18 +25,18 @@ pub struct CellPlan {
     pub depth: u32,
 }
 
-/// What cells are made of, as asked for.
+/// Requested values from which cells are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomShape {
     /// Kinds of operations.
     pub kinds: Vec<RandomKind>,
-    /// Parts of the file in play, `None` for all of it; from a few blocks to all of it when absent.
+    /// Spans, `None` for the whole file; from a few blocks to the whole file by default.
     pub spans: Option<Vec<Option<Bytes>>>,
-    /// Block sizes; 4 to 256 KiB when absent.
+    /// Block sizes; 4 to 256 KiB by default.
     pub blocks: Option<Vec<Bytes>>,
-    /// Depths; 1 to 32 when absent.
+    /// Depths; 1 to 32 by default.
     pub depths: Option<Vec<u32>>,
-    /// Whether all combinations are wanted, or sweeps of one at a time.
+    /// Whether to measure all combinations, rather than one sweep at a time.
     pub is_crossed: bool,
 }
 
@@ -45,13 +45,13 @@ pub struct RandomShape {
 pub struct SweepCells {
     /// Bytes of the file in use: whole blocks of every size.
     pub size: u64,
-    /// Span, block size and depth in which the sweeps meet.
+    /// Span, block size and depth of the base cell, which all sweeps share.
     pub base: (u64, u64, u32),
     /// Reads before writes, ascending.
     pub plans: Vec<CellPlan>,
 }
 
-/// Why there are no such cells.
+/// Why the cells are not possible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// The file has too few blocks.
@@ -62,30 +62,30 @@ pub enum ShapeError {
     TooSmall {
         /// Bytes of the file.
         size: Bytes,
-        /// The largest block, or the smallest multiple of all.
+        /// The largest block, or the least common multiple of all.
         block: Bytes,
     },
-    /// A span goes beyond the end.
+    /// A span exceeds the file.
     #[error("--spans {span}: only {size} is in use. Use a smaller span, `all`, or a larger --size")]
     SpanBeyond {
         span: Bytes,
         /// Bytes of the file.
         size: Bytes,
     },
-    /// A span holds a part of a block.
+    /// A span is not a multiple of the block.
     #[error("--spans {span} is not a multiple of the block size, {block}")]
     SpanUneven {
         span: Bytes,
         /// Bytes of an operation.
         block: Bytes,
     },
-    /// A value is named more than once.
+    /// A value is given more than once.
     #[error("{option} names {value} twice")]
     Twice { option: &'static str, value: String },
     /// There are too many combinations.
     #[error("{cells} cells are too many (at most {CELLS_MAX}): use fewer values, or drop --cross")]
     TooMany {
-        /// How many there would be.
+        /// Number of combinations.
         cells: usize,
     },
 }
@@ -94,7 +94,7 @@ impl RandomShape {
     /// The cells on a file of `size` bytes.
     ///
     /// # Errors
-    /// When a value does not fit the file or the others.
+    /// If a value does not fit the file or the others.
     pub fn cells(&self, size: Bytes) -> Result<SweepCells, ShapeError> {
         let blocks = self.blocks(size)?;
         let unit = blocks
@@ -124,7 +124,7 @@ impl RandomShape {
             };
             if self.is_crossed {
                 for &span in &spans {
-                    // A span that does not hold whole blocks has no such cell.
+                    // A span that is not a multiple of the block has no such cell.
                     for &block in blocks.iter().filter(|&&block| span.is_multiple_of(block)) {
                         plans.extend(depths.iter().map(|&depth| plan(span, block, depth)));
                     }
@@ -189,7 +189,7 @@ impl RandomShape {
         Ok(spans)
     }
 
-    /// Where block sizes are swept alone, all of them must fit the largest span.
+    /// In a sweep of block sizes, all must divide the largest span.
     fn refuse_uneven(&self, spans: &[u64]) -> Result<(), ShapeError> {
         let blocks = self.blocks.iter().flatten();
         let span = spans[spans.len() - 1];
@@ -203,7 +203,7 @@ impl RandomShape {
     }
 }
 
-/// The values in order, each of which stands there once.
+/// The values in ascending order, without duplicates.
 fn ascending<T: Ord>(
     option: &'static str,
     mut values: Vec<T>,

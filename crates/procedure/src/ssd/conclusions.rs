@@ -1,4 +1,4 @@
-//! What the rounds of a test amount to, in sentences, and what must be known of them.
+//! Conclusions from the rounds of a test, and warnings.
 
 use results::{Saying, SsdPhase, SsdTests, Tracked, Warning, WarningCode};
 use stats::{DriftVerdict, Estimate};
@@ -9,23 +9,22 @@ use units::{
 
 use super::LAPS_MIN;
 
-/// Behind the figure of a steady test: how it was found to be steady.
+/// Introduces how a steady test was judged, after its figure.
 const OVER_ROUNDS: &str = ". Over rounds";
 
-/// What can be said of each test that was measured: whether it is steady and, where it is, its
-/// figure.
+/// Statement for each measured test: whether it is steady and, if so, its figure.
 #[must_use]
 pub fn ssd_sayings(found: &SsdTests) -> Vec<Option<Saying>> {
     let measured = found.phases.iter().filter(|it| !it.rounds.is_empty());
     let sayings = measured.map(|phase| {
         let text = finding(phase, found)?;
         let text = text.trim_end_matches('.');
-        // How it was found to be steady follows.
+        // How steady state was judged follows.
         let (steady, _) = text.split_once(OVER_ROUNDS).unwrap_or((text, ""));
         match phase.verdict() {
             DriftVerdict::Steady => Some(Saying::quoting(steady).of_name()),
             DriftVerdict::Undecided => Some(Saying::quoting(text).if_unstable().of_name()),
-            // It tells the mean of what has none.
+            // It quotes a mean, which does not exist here.
             DriftVerdict::Drifting => None,
         }
     });
@@ -39,7 +38,7 @@ pub fn ssd_findings(found: &SsdTests) -> Vec<String> {
     all.flatten().collect()
 }
 
-/// What the segments of all tests gave.
+/// Results of the segments of all tests.
 #[must_use]
 pub fn ssd_segments_saying(found: &SsdTests) -> Option<Saying> {
     let all = found.phases.iter().filter_map(segments_finding);
@@ -48,7 +47,7 @@ pub fn ssd_segments_saying(found: &SsdTests) -> Option<Saying> {
     (!all.is_empty()).then(|| Saying::quoting(text.trim_end_matches('.')).of_name())
 }
 
-/// What each segment of a test gave, and over its steady state.
+/// Results of a test's segments, also relative to its steady state.
 fn segments_finding(phase: &SsdPhase) -> Option<String> {
     let steady = phase.steady_iops();
     let each = phase.segments.iter().filter_map(|segment| {
@@ -122,13 +121,13 @@ fn undecided(phase: &SsdPhase, found: &SsdTests) -> String {
     }
 }
 
-/// Whether too little was written for anything to be steady.
+/// Whether too little was written for steady state.
 fn is_plateau(phase: &SsdPhase, found: &SsdTests) -> bool {
     let last = phase.rounds.last();
     last.is_none_or(|round| round.written_bytes < LAPS_MIN * found.size_bytes)
 }
 
-/// A tracked figure and its interval.
+/// A tracked figure with its interval.
 fn printed(tracked: Tracked, estimate: Estimate) -> (String, String) {
     let Estimate {
         value, low, high, ..
@@ -151,7 +150,7 @@ fn printed(tracked: Tracked, estimate: Estimate) -> (String, String) {
     }
 }
 
-/// What must be known of a test.
+/// Warnings of a test.
 #[must_use]
 pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -197,7 +196,7 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     warnings
 }
 
-/// Where the two rules do not agree.
+/// Where the two rules disagree.
 fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
     let name = &phase.name;
     let window = phase.pts_window()?;
@@ -232,5 +231,5 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
     })
 }
 
-/// Below this the standard's figure and the steady one are not told apart.
+/// Below this relative difference, the standard's figure and the steady one count as equal.
 const OFF_MIN: f64 = 0.03;

@@ -1,4 +1,4 @@
-//! The tests of SSS PTS as data: what a round does, what is followed, and what is written before.
+//! The tests of SSS PTS as data: the loads of a round, the tracked load, and the preconditioning.
 
 use results::{SsdLoad, SsdPattern, Tracked};
 use units::Duration;
@@ -7,9 +7,9 @@ use super::segments::{DemandPoint, SegmentLoad, SsdSegmentPlan};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
-/// Reads in the mixes of the standard, percent, in its order.
+/// Percentages of reads in the standard's mixes, in its order.
 const MIXES: [u32; 7] = [100, 95, 65, 50, 35, 5, 0];
-/// Blocks of the IOPS test, in the order of the standard.
+/// Block sizes of the IOPS test, in the order of the standard.
 const BLOCKS: [u64; 8] = [
     MIB,
     128 * KIB,
@@ -20,20 +20,20 @@ const BLOCKS: [u64; 8] = [
     4 * KIB,
     512,
 ];
-/// Mixes and blocks of the latency test.
+/// Mixes and block sizes of the latency test.
 const LATENCY_MIXES: [u32; 3] = [100, 65, 0];
 const LATENCY_BLOCKS: [u64; 3] = [8 * KIB, 4 * KIB, 512];
-/// What is written before a test that is no write saturation.
+/// Block size of preconditioning, except for write saturation.
 const PRECONDITION_BLOCK: u64 = 128 * KIB;
-/// Operations outstanding in the demand tests: the products of what the standard has of threads and
-/// of operations for each of them. Which thread asks is all one to a device.
+/// Queue depths of the demand tests: the products of the standard's threads and operations per
+/// thread. A device does not see which thread issues a request.
 const DEMANDS: [u32; 7] = [32, 16, 8, 6, 4, 2, 1];
-/// Reads of the composite workload and of the other demand test, percent.
+/// Percentage of reads of the composite workload and of the other demand test.
 const COMPOSITE_READS: u32 = 40;
 const DEMAND_READS: u32 = 65;
-/// The writes of a round of a demand test take so many times the time of a load.
+/// The writes of a demand test's round take this many times the time of a load.
 const DEMAND_WRITES: u32 = 5;
-/// Waits of the host idle recovery test, seconds, and its bursts.
+/// Idle times of the host idle recovery test, seconds, and its bursts.
 const WAITS: [(u64, [&str; 2]); 5] = [
     (5, ["wait 5 s", "return from 5 s"]),
     (10, ["wait 10 s", "return from 10 s"]),
@@ -42,61 +42,62 @@ const WAITS: [(u64, [&str; 2]); 5] = [
     (50, ["wait 50 s", "return from 50 s"]),
 ];
 const MINUTE: Duration = Duration::from_secs(60);
-/// Rounds of a minute from one of a window to the next, where the load is a minute of half an hour.
+/// Distance between rounds of a window, in rounds of a minute, if the standard's load is one minute
+/// in half an hour.
 const SATURATION_STRIDE: u32 = 30;
 
 units::words! {
     /// A test of the standard.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SsdTest {
-        /// Write saturation: random writes of 4 KiB from the first on.
+        /// Write saturation: random 4 KiB writes.
         Wsat = "wsat",
         /// Seven mixes with eight block sizes.
         Iops = "iops",
-        /// Three mixes with three block sizes, one at a time.
+        /// Three mixes with three block sizes, at depth 1.
         Lat = "lat",
         /// Sequential reads and writes of 128 KiB, then of 1 MiB.
         Tp = "tp",
-        /// Host idle recovery: short writes with waits of five lengths between.
+        /// Host idle recovery: short writes separated by pauses of five lengths.
         Hir = "hir",
-        /// Cross stimulus recovery: sequential writes before and behind random ones.
+        /// Cross stimulus recovery: sequential writes before and after random ones.
         Xsr = "xsr",
-        /// Composite workload at rising demand.
+        /// Composite workload at increasing demand.
         Cbw = "cbw",
-        /// Response times of one size and mix at rising demand.
+        /// Response times of one size and mix at increasing demand.
         Dirth = "dirth",
     }
 }
 
-/// A test, or the part of it with one block size.
+/// A test, or its part with one block size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SsdPhasePlan {
-    /// As in the JSON form.
+    /// Name in the JSON form.
     pub name: &'static str,
-    /// What is done, in words.
+    /// Description.
     pub title: String,
-    /// The figure that is followed.
+    /// The tracked figure.
     pub tracked: Tracked,
-    /// The load that it is a figure of, by its place in `loads`.
+    /// Index of the tracked load in `loads`.
     pub tracked_load: usize,
-    /// What a round does, in this order.
+    /// Loads of a round, in this order.
     pub loads: Vec<SsdLoad>,
     /// Block size of the sequential writes before the first round.
     pub precondition_block: u64,
-    /// How often all is written before the first round, if nobody says.
+    /// Default number of capacity writes before the first round.
     pub precondition: u32,
-    /// From one round of a window of the standard to the next.
+    /// Distance between the rounds of a window of the standard.
     pub stride: u32,
-    /// How many times as long as others the first load of a round is.
+    /// Length of the first load of a round relative to the others.
     pub first_times: u32,
     /// Whether there are rounds until it is steady.
     pub has_rounds: bool,
-    /// What follows the rounds.
+    /// Segments after the rounds.
     pub segments: Vec<SsdSegmentPlan>,
 }
 
 impl SsdTest {
-    /// Its parts, with as many operations outstanding where the standard leaves that open.
+    /// Its parts, at depth `depth` if the standard leaves that open.
     #[must_use]
     pub fn phases(self, depth: u32) -> Vec<SsdPhasePlan> {
         match self {
@@ -137,7 +138,7 @@ impl SsdTest {
     }
 }
 
-/// Each wait with bursts of 5 s, and half an hour without one behind it.
+/// Each pause with bursts of 5 s, followed by half an hour without pause.
 fn idle_recovery(depth: u32) -> Vec<SsdSegmentPlan> {
     let load = SegmentLoad::Fixed(random_load(4 * KIB, 0, depth));
     let of_wait = |(wait, [waiting, back]): (u64, [&'static str; 2])| {
@@ -156,7 +157,7 @@ fn idle_recovery(depth: u32) -> Vec<SsdSegmentPlan> {
     WAITS.into_iter().flat_map(of_wait).collect()
 }
 
-/// Sequential writes for eight hours, random ones for six, and the first once more.
+/// Sequential writes for eight hours, random ones for six, then sequential ones again.
 fn cross_stimulus(depth: u32) -> SsdPhasePlan {
     let hours = |hours: u64| Duration::from_secs(3600 * hours);
     let random_writes = SegmentLoad::Fixed(random_load(8 * KIB, 0, depth));
@@ -175,7 +176,7 @@ fn cross_stimulus(depth: u32) -> SsdPhasePlan {
     }
 }
 
-/// Writes, then `load` with less and less outstanding; and ten minutes each at three of these.
+/// Writes, then `load` at decreasing depth, then ten minutes each at three of these depths.
 fn demand(name: &'static str, what: &str, load: SsdLoad) -> SsdPhasePlan {
     let most = load.depth * load.depth;
     let all = DEMANDS
@@ -229,7 +230,7 @@ fn crossed(mixes: &[u32], blocks: &[u64], depth: u32) -> Vec<SsdLoad> {
     mixes.iter().flat_map(of_mix).collect()
 }
 
-/// A test of random access, which follows writes of 4 KiB.
+/// A random-access test, preceded by 4 KiB writes.
 fn random(name: &'static str, tracked: Tracked, loads: Vec<SsdLoad>) -> SsdPhasePlan {
     let is_tracked = |it: &SsdLoad| (it.block_bytes, it.read_percent) == (4 * KIB, 0);
     let tracked_load = loads.iter().position(is_tracked).unwrap_or(0);
@@ -277,7 +278,7 @@ fn sequential(name: &'static str, block_bytes: u64, depth: u32) -> SsdPhasePlan 
 }
 
 impl SsdPhasePlan {
-    /// The same without the blocks that direct I/O of `unit` bytes cannot move.
+    /// The same without block sizes that direct I/O of `unit` bytes cannot do.
     #[must_use]
     pub fn without_smaller(mut self, unit: u32) -> Self {
         let unit_bytes = u64::from(unit);
@@ -292,13 +293,13 @@ impl SsdPhasePlan {
         self
     }
 
-    /// The load that is followed.
+    /// The tracked load.
     #[must_use]
     pub fn tracked(&self) -> SsdLoad {
         self.loads[self.tracked_load]
     }
 
-    /// Bytes of its largest operation.
+    /// Size of its largest operation, bytes.
     #[must_use]
     pub fn block_max(&self) -> u64 {
         let blocks = self.loads.iter().map(SsdLoad::largest);

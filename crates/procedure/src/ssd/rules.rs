@@ -1,38 +1,38 @@
 //! Two rules for steady state: the letter of SNIA SSS PTS 2.0.2, and a trend with its error.
 //!
-//! The standard looks at five rounds: their range may be 20 % of their mean, and the least-squares
-//! line may move by 10 % of it. No error is looked at, so that what it says depends on chance where
-//! rounds are noisy, and on nothing that came before its window where a device changes slowly.
-//! docs/ssd.md has the rates.
+//! The standard examines five rounds: their range may be 20 % of their mean, and the least-squares
+//! line may change by 10 %. It ignores errors, so the result depends on chance if rounds are noisy,
+//! and it misses slow changes outside its window. docs/ssd.md has the rates.
 //!
-//! The trend is that of the last half of all rounds: a window that grows sees a slow change that
-//! five rounds hide. Its error is what the rounds scatter around the line, widened by the
-//! correlation of neighbours: what a round says of its own error need not be believed.
+//! The trend is that of the last half of all rounds: a growing window shows slow changes that five
+//! rounds hide. Its error is the scatter of the rounds around the line, widened for correlation
+//! between neighbours, so it does not rely on the error estimates of single rounds.
 
 use results::{PtsWindow, RoundTrend};
 use stats::{DriftVerdict, repeats_mean, student_t};
 
-/// Rounds of a window of the standard.
+/// Number of rounds in a window of the standard.
 pub(super) const WINDOW: u32 = 5;
-/// The fewest rounds of a trend: five do not tell a decay of 2 % a round from noise of 2 %.
+/// Minimum number of rounds for a trend: five cannot distinguish a decay of 2 % per round from
+/// noise of 2 %.
 const TREND_MIN: usize = 8;
-/// The largest range of a window that passes, divided by its mean.
+/// Largest range that passes, divided by the mean.
 const RANGE_MAX: f64 = 0.20;
-/// The most that the line of a window may move, divided by its mean.
+/// Largest change of a window's line, divided by the mean.
 const EXCURSION_MAX: f64 = 0.10;
-/// A smaller change is of no interest, however certain: that of `stats::Drift`.
+/// Smaller changes are irrelevant, however significant: as in `stats::Drift`.
 const RELEVANT: f64 = 0.02;
-/// A change is certain at the two-sided 1 % level ...
+/// A change is significant at the two-sided 1 % level ...
 const CERTAIN: f64 = 0.995;
 /// ... and excluded at the one-sided 5 % level.
 const EXCLUDED: f64 = 0.95;
-/// A correlation above this is a trend, which the line has.
+/// A correlation above this is a trend, which the line accounts for.
 const CORRELATION_MAX: f64 = 0.9;
-/// However much neighbours resemble each other, so many rounds stand for themselves.
+/// Minimum degrees of freedom, however strong the correlation of neighbours.
 const FREEDOM_MIN: f64 = 3.0;
 
-/// The letter of the standard over the last five of `values` that lie `stride` rounds apart;
-/// `None` before there are as many.
+/// The window of the standard over the last five of `values` spaced `stride` rounds apart; `None`
+/// if there are too few.
 #[must_use]
 pub fn pts_window(values: &[f64], stride: u32) -> Option<PtsWindow> {
     let stride = stride.max(1) as usize;
@@ -63,8 +63,8 @@ pub fn pts_window(values: &[f64], stride: u32) -> Option<PtsWindow> {
     })
 }
 
-/// The trend over the last half of the rounds, and over eight at least; `None` before there are as
-/// many. Steady means that a change of more than `limit` of the mean is excluded.
+/// The trend over the last half of the rounds, at least eight; `None` if there are too few. Steady
+/// means that a change of more than `limit` of the mean is excluded.
 #[must_use]
 pub fn round_trend(rounds: &[f64], limit: f64) -> Option<RoundTrend> {
     let len = (rounds.len() / 2).max(TREND_MIN);
@@ -93,13 +93,13 @@ pub fn round_trend(rounds: &[f64], limit: f64) -> Option<RoundTrend> {
     })
 }
 
-/// A least-squares line through values at equal steps.
+/// A least-squares line through equally spaced values.
 struct RoundLine {
     centre: f64,
     mean: f64,
-    /// For each step.
+    /// Slope per step.
     slope: f64,
-    /// Sum of the squared distances from the middle.
+    /// Sum of squared distances from the middle.
     spread: f64,
     steps: f64,
 }
@@ -122,14 +122,14 @@ impl RoundLine {
         }
     }
 
-    /// From the first value to the last.
+    /// Change from the first value to the last.
     fn change(&self) -> f64 {
         self.slope * self.steps
     }
 
-    /// Standard error of the change by what lies off the line, and its degrees of freedom. What is
-    /// alike in neighbours counts as in an autoregressive series; the correlation of residuals of a
-    /// line is found too low by about `(2 + 4 r) / n`.
+    /// Standard error of the change from the residuals, and its degrees of freedom. Correlation
+    /// between neighbours is treated as in an autoregressive series; its estimate from residuals of
+    /// a line is too low by about `(2 + 4 r) / n`.
     fn scatter(&self, values: &[f64]) -> (f64, f64) {
         let on_line = |place: usize| self.mean + self.slope * (place as f64 - self.centre);
         let off = values.iter().enumerate();

@@ -1,4 +1,4 @@
-//! What follows the rounds of a test: one load in bursts, with pauses or without.
+//! Segments after the rounds of a test: one load in bursts, with or without pauses.
 
 use results::{Measurement, SsdBurst, SsdCell, SsdLoad, SsdSegment};
 use units::Duration;
@@ -7,14 +7,14 @@ use workload::ClientSpec;
 use super::{SsdPlace, latency_by_little, sequential_start, spec, title};
 use crate::trial::Trial;
 
-/// A segment without pauses is cut into bursts of this length, so that its course can be seen.
+/// A segment without pauses is divided into bursts of this length, to show its course.
 const PART: Duration = Duration::from_secs(60);
 
-/// What a burst does.
+/// The load of a burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SegmentLoad {
     Fixed(SsdLoad),
-    /// One of the loads of the rounds but the first, by what these gave.
+    /// One of the loads of the rounds except the first, chosen by its result.
     Of(DemandPoint),
 }
 
@@ -23,28 +23,28 @@ pub enum SegmentLoad {
 pub enum DemandPoint {
     /// The lowest IOPS.
     Least,
-    /// Those nearest to half way between.
+    /// The IOPS nearest to half way between.
     Middle,
     /// The highest IOPS.
     Most,
 }
 
-/// A load in bursts, as the standard has it.
+/// A load in bursts, as in the standard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SsdSegmentPlan {
     pub name: &'static str,
-    /// What a burst does.
+    /// The load of a burst.
     pub load: SegmentLoad,
-    /// How many bursts there are.
+    /// Number of bursts.
     pub bursts: u32,
-    /// How long a burst is.
+    /// Length of a burst.
     pub burst: Duration,
-    /// How long nothing is done before each.
+    /// Pause before each burst.
     pub pause: Duration,
 }
 
 impl SsdSegmentPlan {
-    /// Bursts of a minute, one after the other, for so long.
+    /// Bursts of a minute without pauses, for this long.
     pub(super) fn without_pause(name: &'static str, load: SegmentLoad, time: Duration) -> Self {
         Self {
             name,
@@ -55,7 +55,7 @@ impl SsdSegmentPlan {
         }
     }
 
-    /// Time of one burst and its pause, at `scale` times those of the standard.
+    /// Time of one burst with its pause, at `scale` times the standard.
     #[must_use]
     pub fn time_of_one(&self, scale: f64) -> Duration {
         (self.burst + self.pause).mul_f64(scale)
@@ -67,7 +67,7 @@ impl SsdSegmentPlan {
         self.time_of_one(scale) * u64::from(self.bursts)
     }
 
-    /// The load of its bursts; `None` where no round was measured that it is chosen by.
+    /// The load of its bursts; `None` if the rounds from which it is chosen were not measured.
     #[must_use]
     pub fn load(&self, cells: &[SsdCell]) -> Option<SsdLoad> {
         let demand = match self.load {
@@ -91,11 +91,11 @@ impl SsdSegmentPlan {
     }
 }
 
-/// Says which burst is next.
+/// Chooses the next burst.
 pub struct SsdSegmentProcedure {
     found: SsdSegment,
     place: SsdPlace,
-    /// Which of the tests of the run it is of, and which segment of that.
+    /// Numbers of its test in the run and of the segment in the test.
     numbers: (u64, u64),
     test: &'static str,
     bursts: u32,
@@ -103,8 +103,8 @@ pub struct SsdSegmentProcedure {
 }
 
 impl SsdSegmentProcedure {
-    /// The segment of those `numbers`, that of the test in the run and its own in the test. `share`
-    /// of the bursts of the standard are done, and one at least.
+    /// The segment with these `numbers`: of the test in the run, and of the segment in the test.
+    /// Does `share` of the standard's bursts, at least one.
     #[must_use]
     pub fn new(
         (plan, load, scale): (&SsdSegmentPlan, SsdLoad, f64),
@@ -129,7 +129,7 @@ impl SsdSegmentProcedure {
         }
     }
 
-    /// The next burst, and how long nothing is done before it.
+    /// The next burst, and the pause before it.
     #[must_use]
     pub fn next_step(&self) -> Option<(Trial, Duration)> {
         let done = self.found.bursts.len() as u32;
@@ -154,7 +154,8 @@ impl SsdSegmentProcedure {
         Some((trial, Duration(self.found.pause_ns)))
     }
 
-    /// What a burst gave, which ended so long after the first segment of the test began.
+    /// Records the result of a burst, which ended this long after the first segment of the test
+    /// began.
     pub fn record(&mut self, measured: &Measurement, end: Duration) {
         self.moved += measured.bytes_all;
         let mut times = measured.response.clone();
@@ -167,7 +168,7 @@ impl SsdSegmentProcedure {
         });
     }
 
-    /// What was measured, if anything was.
+    /// The results, if anything was measured.
     #[must_use]
     pub fn segment(self) -> Option<SsdSegment> {
         Some(self.found).filter(|it| !it.bursts.is_empty())

@@ -1,13 +1,13 @@
-//! What the replicates of a study bear.
+//! Analysis of a study's repeats.
 //!
 //! Each level is compared with its reference, averaged over the combinations of the other factors
-//! at which both were measured. Where the effect differs between those combinations, it is stated
-//! for each of them instead. Three families of contrasts (averages, whether they differ, and the
-//! single ones) share the chance of a false claim, each corrected by Holm; the intervals are those
-//! of Bonferroni, which hold together. With one factor there is one family.
+//! at which both were measured. If the effect differs between those combinations, it is stated for
+//! each of them instead. Three families of contrasts (averages, interactions, and single
+//! combinations) share the probability of a false claim, each corrected by Holm. Intervals are
+//! Bonferroni's, which hold simultaneously. With one factor there is one family.
 //!
-//! A study may have been stopped, and replicates may be void: a comparison rests on the rounds that
-//! have all its cells, and one rule says whether these are enough ([`stats::bears_conclusion`]).
+//! A study may have been interrupted, and repeats may be invalid: a comparison uses the rounds that
+//! have all its cells, and one rule decides whether these are enough ([`stats::bears_conclusion`]).
 
 use results::{
     Better, StudyCell, StudyComparison, StudyFigure, StudyKinds, StudyOutlier, StudyReplicate,
@@ -20,7 +20,7 @@ use crate::study::contrast::{Contrast, ContrastFamily, DesignColumn, ERROR, esti
 use crate::study::definition::{Against, StudyDefinition};
 use crate::study::needed::replicates_needed;
 
-/// What of a study its analysis must know.
+/// The parts of a study definition that the analysis needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyShape {
     /// Names of the factors.
@@ -29,11 +29,11 @@ pub struct StudyShape {
     pub levels: Vec<Vec<String>>,
     /// What the levels of each are compared with.
     pub against: Vec<Against>,
-    /// Combinations that are measured.
+    /// Combinations to measure.
     pub cells: Vec<Vec<usize>>,
-    /// Differences below this share are of no interest.
+    /// Relative differences below this are irrelevant.
     pub margin: f64,
-    /// Readings that count; all when empty.
+    /// Readings to analyse; all if empty.
     pub readings: Vec<String>,
 }
 
@@ -65,16 +65,16 @@ impl StudyShape {
     }
 }
 
-/// What was found.
+/// Results of the analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyFindings {
-    /// One for each combination of levels.
+    /// Results for each combination of levels.
     pub cells: Vec<StudyCell>,
-    /// Every comparison.
+    /// All comparisons.
     pub comparisons: Vec<StudyComparison>,
 }
 
-/// Analyse what has been measured so far.
+/// Analyses what has been measured so far.
 #[must_use]
 pub fn analyse(shape: &StudyShape, replicates: &[StudyReplicate]) -> StudyFindings {
     let names = shape.names();
@@ -98,7 +98,7 @@ fn cells_of(
     let of_cell = |(cell, levels): (usize, &Vec<String>)| {
         let figures = columns.iter().filter_map(|column| figure(column, cell));
         let of_cell = || replicates.iter().filter(|it| it.levels == *levels);
-        // The readings of a void replicate are not kept.
+        // Readings of an invalid repeat are not kept.
         let usable = of_cell().filter(|it| !it.readings.is_empty()).count();
         StudyCell {
             levels: levels.clone(),
@@ -114,7 +114,7 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
     let found = column.of_cell(cell);
     let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
     let first = *values.first()?;
-    // A single replicate says nothing about the next, only what chance did within it.
+    // A single repeat only shows the variation within it.
     let alone = column.within[cell].unwrap_or(Estimate {
         value: first,
         low: f64::NAN,
@@ -126,12 +126,12 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
         value: first,
         ..alone
     });
-    // No part of a whole goes beyond it.
+    // A part of a whole cannot exceed it.
     if column.is_part() && value.is_bounded() {
         value.high = value.high.min(1.0);
     }
     let kinds = TwoKinds::of(&values);
-    // Of two kinds neither lies off.
+    // With two groups, neither counts as outliers.
     let far = kinds.map_or_else(|| outliers(&values), |_| Vec::new());
     let far = far.into_iter().map(|at| StudyOutlier {
         round: found[at].0,
@@ -157,7 +157,7 @@ struct Pairing {
     factor: usize,
     level: usize,
     against: usize,
-    /// For each combination: its levels, the cell, the reference's cell.
+    /// For each combination: its levels, its cell, and the reference's cell.
     contexts: Vec<(Vec<usize>, usize, usize)>,
 }
 
@@ -174,7 +174,7 @@ impl Pairing {
         Contrast::between(&[*cell], &[*other])
     }
 
-    /// The effect at one combination minus that averaged over the others.
+    /// The effect at one combination minus the average effect at the others.
     fn deviation(&self, context: usize) -> Contrast {
         let others = self.contexts.iter().enumerate();
         let others: Vec<_> = others.filter(|(at, _)| *at != context).collect();
@@ -229,8 +229,8 @@ fn contexts_of(
         .collect()
 }
 
-/// Every comparison of every reading that has a better direction: of each level averaged over the
-/// combinations of the others, then at each of these.
+/// All comparisons of readings that have a better direction: each level averaged over the
+/// combinations of the others, then at each of them.
 fn compare(shape: &StudyShape, columns: &[DesignColumn]) -> Vec<StudyComparison> {
     let pairings = pairings(shape);
     let judged: Vec<&DesignColumn> = columns
@@ -277,7 +277,7 @@ fn compare(shape: &StudyShape, columns: &[DesignColumn]) -> Vec<StudyComparison>
             pairing,
         };
         let found = (p_average[*position], averages.confidence());
-        // An average over a single combination holds at that one, and no further.
+        // An average over a single combination holds only there.
         let only = (pairing.contexts.len() == 1).then_some(0);
         compared.push(judge.comparison(&pairing.average(), found, only));
         let is_stated = differs(column, pairing.factor);
@@ -336,7 +336,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The levels of the other factors at a combination; empty for an average over all.
+    /// Levels of the other factors at a combination; empty for an average over all.
     fn context(&self, context: Option<usize>) -> Vec<String> {
         let names = &self.shape.levels;
         let Some(context) = context else {
@@ -374,13 +374,14 @@ impl Judge<'_> {
     }
 }
 
-/// Whether every cell is as precise as asked for.
+/// Whether every cell is as precise as requested.
 #[must_use]
 pub fn is_precise(cells: &[StudyCell], precision: f64) -> bool {
     widest(cells, precision) <= 1.0
 }
 
-/// The widest interval over what was asked for: that within a single replicate is none.
+/// The widest interval relative to the requested precision. The interval within a single repeat
+/// does not count.
 fn widest(cells: &[StudyCell], precision: f64) -> f64 {
     if cells.iter().any(|cell| cell.replicates < 2) {
         return f64::INFINITY;

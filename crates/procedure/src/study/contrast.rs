@@ -1,8 +1,8 @@
 //! Contrasts: sums over cells, one value for each round, whose mean is compared with zero.
 //!
-//! Within a round the machine was much the same for all cells, so a contrast is formed round by
-//! round, and Student's t is applied to its values. Nothing is pooled over cells: a cache and a
-//! disk do not scatter alike.
+//! Within a round the machine is in much the same condition for all cells, so a contrast is formed
+//! per round, and Student's t is applied to its values. Variances are not pooled over cells: a
+//! cache and a disk scatter differently.
 
 use results::{Reading, StudyReplicate, StudyScale, Unit};
 use stats::{CONFIDENCE, Estimate, bears_conclusion, compare_pairs, holm, replicate_mean};
@@ -11,14 +11,14 @@ use stats::{CONFIDENCE, Estimate, bears_conclusion, compare_pairs, holm, replica
 #[derive(Clone, Debug)]
 pub(super) struct DesignColumn {
     pub reading: Reading,
-    /// By cell, then by round; none where it was not measured.
+    /// By cell, then by round; none if not measured.
     pub values: Vec<Vec<Option<f64>>>,
-    /// By cell: the interval within its replicate, where there is but one.
+    /// By cell: the interval within its repeat, if there is only one.
     pub within: Vec<Option<Estimate>>,
 }
 
 impl DesignColumn {
-    /// Every reading, in the order of their first appearance.
+    /// All readings, in order of first appearance.
     pub fn all(
         replicates: &[StudyReplicate],
         cells: &[Vec<String>],
@@ -61,7 +61,7 @@ impl DesignColumn {
             .collect()
     }
 
-    /// Shares are compared by their difference, and so is what need not be positive.
+    /// The scale: difference for shares and for values that may be zero or negative, else ratio.
     pub fn scale(&self) -> StudyScale {
         if self.reading.unit != Unit::Share && self.is_positive() {
             StudyScale::Ratio
@@ -76,7 +76,7 @@ impl DesignColumn {
         values.all(|value| *value > 0.0)
     }
 
-    /// Whether all of it are parts of a whole: shares, none beyond one.
+    /// Whether all values are parts of a whole: shares, none above one.
     pub fn is_part(&self) -> bool {
         let mut values = self.values.iter().flatten().flatten();
         self.reading.unit == Unit::Share && values.all(|value| (0.0..=1.0).contains(value))
@@ -87,13 +87,13 @@ impl DesignColumn {
         match (self.scale(), self.reading.unit) {
             (StudyScale::Ratio, _) => margin.ln_1p(),
             (StudyScale::Difference, Unit::Share) => margin,
-            // There is nothing that a part of it could be taken of.
+            // A difference has no base for a relative margin.
             (StudyScale::Difference, _) => 0.0,
         }
     }
 }
 
-/// A sum over cells with weights.
+/// A weighted sum over cells.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Contrast {
     pub terms: Vec<(usize, f64)>,
@@ -117,7 +117,7 @@ impl Contrast {
         Self { terms }
     }
 
-    /// Its value in every round in which all its cells were measured.
+    /// Its value in every round that has all its cells.
     pub fn values(&self, column: &DesignColumn, scale: StudyScale) -> Vec<f64> {
         let rounds = column.values.first().map_or(0, Vec::len);
         let value = |round: usize| {
@@ -135,17 +135,17 @@ impl Contrast {
     }
 }
 
-/// The chance that a study makes even one false claim.
+/// Probability that a study makes any false claim.
 pub(super) const ERROR: f64 = 1.0 - CONFIDENCE;
 
-/// Contrasts that are judged together: no more than `error` of such families hold a false claim.
+/// Contrasts that are judged together, so that at most `error` of such families make a false claim.
 pub(super) struct ContrastFamily {
     error: f64,
     p_values: Vec<f64>,
 }
 
 impl ContrastFamily {
-    /// A family with one part in `parts` of the study's chance of a false claim.
+    /// A family with one of `parts` parts of the study's probability of a false claim.
     pub fn new(parts: u32) -> Self {
         Self {
             error: ERROR / f64::from(parts),
@@ -153,7 +153,7 @@ impl ContrastFamily {
         }
     }
 
-    /// Add a contrast; gives its position. Too few rounds claim nothing.
+    /// Adds a contrast and returns its position. With too few rounds it makes no claim.
     pub fn add(&mut self, values: &[f64], margin: f64) -> usize {
         let is_enough = bears_conclusion(values.len());
         let p_value = if is_enough {
@@ -165,8 +165,7 @@ impl ContrastFamily {
         self.p_values.len() - 1
     }
 
-    /// For each contrast the probability adjusted by Holm, so that claims are those below
-    /// [`ERROR`].
+    /// Holm-adjusted probability of each contrast. Claims are those below [`ERROR`].
     pub fn adjusted(&self) -> Vec<f64> {
         let factor = ERROR / self.error;
         let adjusted = holm(&self.p_values);
@@ -176,13 +175,14 @@ impl ContrastFamily {
             .collect()
     }
 
-    /// The confidence of each interval with which all hold together (Bonferroni).
+    /// Confidence of each interval so that all hold simultaneously (Bonferroni).
     pub fn confidence(&self) -> f64 {
         1.0 - self.error / self.p_values.len().max(1) as f64
     }
 }
 
-/// Two-sided probability of values at least this far beyond the margin if there were none beyond.
+/// Two-sided probability of values at least this far beyond the margin if there were no difference
+/// beyond it.
 fn p_beyond(values: &[f64], margin: f64) -> f64 {
     let Some(mean) = replicate_mean(values, CONFIDENCE).map(|mean| mean.value) else {
         return 1.0;
@@ -191,7 +191,7 @@ fn p_beyond(values: &[f64], margin: f64) -> f64 {
         return 1.0;
     }
     let beyond: Vec<f64> = values.iter().map(|it| it - margin.copysign(mean)).collect();
-    // The test does not see the unit, and exponentials of large numbers would overflow.
+    // The test does not depend on the unit, and exponentials of large numbers would overflow.
     let largest = beyond.iter().fold(0.0_f64, |most, it| most.max(it.abs()));
     let pairs: Vec<(f64, f64)> = beyond
         .iter()
@@ -200,8 +200,8 @@ fn p_beyond(values: &[f64], margin: f64) -> f64 {
     compare_pairs(&pairs, CONFIDENCE).map_or(1.0, |found| found.p_value)
 }
 
-/// The mean of a contrast on the scale of the reading: a quotient, or a difference. Of fewer than
-/// two rounds nothing is known but their number.
+/// The mean of a contrast on the scale of the reading: a ratio or a difference. With fewer than two
+/// rounds only their number is known.
 pub(super) fn estimate(values: &[f64], confidence: f64, scale: StudyScale) -> Estimate {
     let mean = replicate_mean(values, confidence).unwrap_or(Estimate {
         value: f64::NAN,

@@ -1,4 +1,4 @@
-//! What a study file says, once it has been read without a mistake.
+//! A study file, once read without mistakes.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use units::{Duration, TargetName};
 use crate::rounds::RoundsRule;
 use crate::study::environment::EnvironmentLine;
 
-/// Rounds at least where the file says nothing else: the fewest from which a difference is claimed.
+/// Default minimum number of rounds: the fewest from which a difference can be claimed.
 pub const ROUNDS_MIN_DEFAULT: u32 = stats::PAIRS_MIN as u32;
-/// A study with a precision goes on up to this many times the fewest rounds.
+/// A study with a precision continues up to this many times the minimum number of rounds.
 pub const ROUNDS_GROWTH: u32 = 4;
-/// How long a set-up or tear-down may take where the file says nothing else.
+/// Default time limit of a set-up or tear-down.
 pub const TIME_LIMIT_DEFAULT: Duration = Duration::from_secs(60);
 
-/// Commands for the shell.
+/// A shell script of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellScript {
     /// The commands.
@@ -32,89 +32,89 @@ pub struct FactorLevel {
     pub set: toml::Table,
     /// File and line of each.
     pub places: BTreeMap<String, String>,
-    /// What is measured, if it is not the study's target.
+    /// The target, if not the study's own.
     pub target: Option<TargetName>,
-    /// Makes the level.
+    /// Script that sets up the level.
     pub setup: Option<ShellScript>,
-    /// Takes it away again.
+    /// Script that tears it down.
     pub teardown: Option<ShellScript>,
 }
 
 impl FactorLevel {
-    /// Whether something must be run to make it.
+    /// Whether the level needs scripts.
     #[must_use]
     pub fn has_scripts(&self) -> bool {
         self.setup.is_some() || self.teardown.is_some()
     }
 }
 
-/// Which levels are compared.
+/// The levels to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Against {
-    /// Each with this one, by its position.
+    /// Each with this one, by its index.
     Level(usize),
     Each,
 }
 
-/// Something that is varied.
+/// A factor of the study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
     pub name: String,
-    /// Its levels; one is a label.
+    /// Its levels; a single one is only a label.
     pub levels: Vec<FactorLevel>,
     /// What they are compared with.
     pub against: Against,
 }
 
-/// A study as it is asked for.
+/// A study definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyDefinition {
-    /// What it is called.
+    /// Title.
     pub title: String,
     /// The environment, line by line.
     pub environment: Vec<EnvironmentLine>,
     /// Seed of the order.
     pub seed: Option<u64>,
-    /// Rounds at least.
+    /// Minimum number of rounds.
     pub rounds_min: u32,
-    /// Rounds at most.
+    /// Maximum number of rounds.
     pub rounds_max: u32,
-    /// Relative half-width that every cell shall reach.
+    /// Requested relative half-width of every cell.
     pub precision: Option<f64>,
-    /// No round begins after this time.
+    /// No round starts after this time.
     pub budget: Option<Duration>,
-    /// What is measured.
+    /// The target.
     pub target: TargetName,
-    /// Differences below this share are of no interest.
+    /// Relative differences below this are irrelevant.
     pub margin: f64,
-    /// Readings that are shown and compared; all when empty.
+    /// Readings to show and compare; all if empty.
     pub readings: Vec<String>,
-    /// Programs that must be there; `root` stands for its rights.
+    /// Required programs; `root` stands for root privileges.
     pub needs: Vec<String>,
-    /// Before everything.
+    /// Script to run before everything.
     pub setup: Option<ShellScript>,
-    /// After everything.
+    /// Script to run after everything.
     pub teardown: Option<ShellScript>,
-    /// Before each replicate.
+    /// Script to run before each repeat.
     pub before: Option<ShellScript>,
-    /// After each replicate.
+    /// Script to run after each repeat.
     pub after: Option<ShellScript>,
-    /// How long each of these may take.
+    /// Time limit of each of these.
     pub time_limit: Duration,
-    /// Whether all set-ups are tried before the first replicate.
+    /// Whether all set-ups are tried before the first repeat.
     pub rehearse: bool,
     /// Kind of the measurement.
     pub measurement: String,
-    /// Its settings in all cells.
+    /// Its settings, common to all cells.
     pub settings: toml::Table,
-    /// What is varied.
+    /// The factors.
     pub factors: Vec<Factor>,
-    /// Cells that are left out: for each factor a level, or any.
+    /// Excluded cells: for each factor a level, or any.
     pub exclude: Vec<Vec<Option<usize>>>,
 }
 
 impl StudyDefinition {
-    /// All combinations of levels but those left out, the last factor varying fastest.
+    /// All combinations of levels except excluded ones. The last factor varies fastest.
     #[must_use]
     pub fn cells(&self) -> Vec<Vec<usize>> {
         let mut cells = vec![Vec::new()];
@@ -130,7 +130,7 @@ impl StudyDefinition {
         cells
     }
 
-    /// When there are enough rounds: the fewest where no precision is wanted, else by the rule of
+    /// When there are enough rounds: the minimum if no precision is requested, else by the rule of
     /// all repeats.
     #[must_use]
     pub fn rule(&self) -> RoundsRule {
@@ -155,7 +155,7 @@ impl StudyDefinition {
         self.levels(cell).map(|level| level.name.clone()).collect()
     }
 
-    /// A cell in words: `block 64KiB, mount default`.
+    /// Name of a cell: `block 64KiB, mount default`.
     #[must_use]
     pub fn describe(&self, cell: &[usize]) -> String {
         let names = self.factors.iter().zip(self.levels(cell));
@@ -165,7 +165,7 @@ impl StudyDefinition {
         words.join(", ")
     }
 
-    /// The measurement's settings in a cell, with `{factor}` replaced by the name of its level.
+    /// Settings of the measurement in a cell, with `{factor}` replaced by the name of its level.
     #[must_use]
     pub fn settings_of(&self, cell: &[usize]) -> toml::Table {
         let mut settings = self.settings.clone();
@@ -184,7 +184,7 @@ impl StudyDefinition {
         settings
     }
 
-    /// What a cell measures.
+    /// The target of a cell.
     #[must_use]
     pub fn target_of(&self, cell: &[usize]) -> TargetName {
         let own = self.levels(cell).filter_map(|level| level.target.as_ref());
@@ -196,8 +196,8 @@ impl StudyDefinition {
         filled(target.as_str(), &names).into()
     }
 
-    /// Everything that decides what is measured, and not how often: a study may go on where it was
-    /// interrupted if this is the same.
+    /// Everything that decides what is measured, but not how often. An interrupted study can be
+    /// resumed if this is unchanged.
     #[must_use]
     pub fn meaning(&self) -> String {
         let Self {
@@ -263,7 +263,7 @@ fn fill(value: &mut toml::Value, names: &[(&str, &str)]) {
     }
 }
 
-/// The text with `{name}` replaced by its value, except after a `$`: that is the shell's.
+/// The text with `{name}` replaced by its value, except after a `$`, which is left to the shell.
 #[must_use]
 pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
     let mut result = String::new();
@@ -291,7 +291,7 @@ pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
     result
 }
 
-/// The 64-bit hash of Fowler, Noll and Vo (FNV-1a) of a text, in sixteen hexadecimal digits.
+/// The 64-bit FNV-1a hash (Fowler, Noll and Vo) of a text, in sixteen hexadecimal digits.
 #[must_use]
 pub fn digest(text: &str) -> String {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;

@@ -1,5 +1,5 @@
-//! What the levels of a study change: every level must do something, and every cell must be a
-//! measurement that can be made and has the readings that are wanted.
+//! Checks a study's levels and cells: every level must have an effect, and every cell must be a
+//! valid measurement with the requested readings.
 
 use std::collections::BTreeMap;
 
@@ -11,50 +11,50 @@ use crate::figure_name::whole_name;
 use crate::study::definition::{Factor, FactorLevel, StudyDefinition, filled};
 use crate::study::variables::{commands, level_variable, names_variable};
 
-/// What is wrong with the settings of a measurement.
+/// A mistake in the settings of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingMistake {
-    /// The setting, if it is about one.
+    /// The setting, if the mistake concerns one.
     pub key: Option<String>,
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
 }
 
-/// A kind of measurement, as far as a study file is held against it.
+/// Properties of a kind of measurement against which a study file is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindOutline {
     /// Names of its settings.
     pub settings: Vec<String>,
-    /// Names of its readings; nothing where only a measurement tells.
+    /// Names of its readings; `None` if known only after a measurement.
     pub readings: Option<Vec<String>>,
-    /// The setting that is a command of the user's: it finds the variables of scripts.
+    /// The setting that holds a user's command, whose environment has the variables of scripts.
     pub command: Option<String>,
 }
 
-/// The kinds of measurements that a study can choose from.
+/// The kinds of measurements that a study can use.
 pub struct Kinds<'a> {
-    /// What a kind has; none for an unknown kind.
+    /// Looks up a kind; `None` if unknown.
     pub outline_of: Box<OutlineOf<'a>>,
     pub check: Box<CheckSettings<'a>>,
 }
 
-/// Says what a kind has.
+/// Looks up the outline of a kind.
 pub type OutlineOf<'a> = dyn Fn(&str) -> Option<KindOutline> + 'a;
-/// Says what is wrong with the settings of a kind.
+/// Checks the settings of a kind.
 pub type CheckSettings<'a> = dyn Fn(&str, &toml::Table) -> Result<(), SettingMistake> + 'a;
 
-/// Where settings stand, for messages.
+/// Locations of settings, for messages.
 #[derive(Default)]
 pub(super) struct SettingLocations {
     pub measurement: String,
     pub settings: BTreeMap<String, String>,
     pub factors: Vec<String>,
-    /// One for each reading that is wanted.
+    /// Location of each requested reading.
     pub readings: Vec<String>,
 }
 
-/// A level that acts by its name is no setting of the measurement: as `{block}` in a setting, as
-/// `$SEEKSTONE_BLOCK` in a command, or as a label that all cells carry.
+/// Handles levels that act by name rather than as a setting: as `{block}` in a setting, as
+/// `$SEEKSTONE_BLOCK` in a command, or as a label common to all cells.
 pub(super) fn settle_factors(
     source: &mut TomlText<'_>,
     study: &mut StudyDefinition,
@@ -93,7 +93,7 @@ pub(super) fn settle_factors(
     }
 }
 
-/// Whether a level does something but set a setting of the factor's own name.
+/// Whether a level does more than set the setting of the factor's own name.
 fn acts(factor: &Factor) -> bool {
     factor.levels.iter().any(|level| {
         level.has_scripts()
@@ -102,7 +102,7 @@ fn acts(factor: &Factor) -> bool {
     })
 }
 
-/// Every text in which the name of a factor in braces stands for its level.
+/// All texts in which `{factor}` is replaced by a level.
 fn texts_of(study: &StudyDefinition) -> Vec<String> {
     let levels = study.factors.iter().flat_map(|factor| &factor.levels);
     let mut texts = vec![study.target.to_string()];
@@ -124,7 +124,7 @@ pub(super) fn gather(value: &toml::Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Names in braces that are nearly that of a factor: they would be measured as they stand.
+/// Names in braces that resemble a factor's: they would be used literally.
 pub(super) fn check_braces(
     source: &mut TomlText<'_>,
     study: &StudyDefinition,
@@ -151,14 +151,14 @@ pub(super) fn check_braces(
     }
 }
 
-/// What stands in braces, but for the variables of a shell.
+/// Names in braces, except for shell variables.
 fn braced(text: &str) -> impl Iterator<Item = &str> {
     let opened = text.match_indices('{');
     let opened = opened.filter(|(at, _)| !text[..*at].ends_with('$'));
     opened.filter_map(|(at, _)| Some(text[at + 1..].split_once('}')?.0))
 }
 
-/// Where two factors act on the same thing, one would undo what the other does.
+/// Two factors must not change the same setting, since one would undo the other.
 pub(super) fn check_conflicts(
     source: &mut TomlText<'_>,
     study: &StudyDefinition,
@@ -191,7 +191,7 @@ pub(super) fn check_conflicts(
     }
 }
 
-/// What two levels give different values.
+/// Settings to which two levels give different values.
 fn contested(one: &FactorLevel, other: &FactorLevel) -> impl Iterator<Item = String> {
     let keys = other.set.iter();
     let keys = keys.filter(|(key, value)| one.set.get(*key).is_some_and(|its| its != *value));
@@ -201,7 +201,7 @@ fn contested(one: &FactorLevel, other: &FactorLevel) -> impl Iterator<Item = Str
         .chain(targets.then(|| "the target".to_owned()))
 }
 
-/// A table of readings that no replicate has would be empty.
+/// A table of readings that no repeat has would be empty.
 pub(super) fn check_readings(
     source: &mut TomlText<'_>,
     study: &mut StudyDefinition,
@@ -224,7 +224,8 @@ pub(super) fn check_readings(
     }
 }
 
-/// Columns of tables may have a row in front, which only a measurement knows, and short names.
+/// Columns may be prefixed with a row, which is known only after a measurement, and may have short
+/// names.
 fn check_columns(
     source: &mut TomlText<'_>,
     study: &mut StudyDefinition,
@@ -247,7 +248,7 @@ fn check_columns(
     }
 }
 
-/// Every cell must be a measurement that can be made.
+/// Every cell must be a valid measurement.
 pub(super) fn check_cells(
     source: &mut TomlText<'_>,
     study: &StudyDefinition,

@@ -1,20 +1,20 @@
-//! The test environment of a study: lines as they are, and commands that print them.
+//! The test environment in a study file: literal lines, and commands whose output is used.
 
 use toml::de::DeValue;
 use toml_reader::{KeyedTable, typed};
 
 use crate::study::definition::ShellScript;
 
-/// A line on the environment.
+/// A line of the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EnvironmentLine {
     /// In the user's words.
     Text(String),
-    /// What a command prints.
+    /// The output of a command.
     Command(ShellScript),
 }
 
-/// Lines as they are, and commands that print them.
+/// Reads literal lines and commands.
 pub(super) fn read_environment(form: &mut KeyedTable<'_, '_>) -> Vec<EnvironmentLine> {
     let wanted = "a list of lines, such as [\"client: linux1\", { run = \"cc --version\" }]";
     let Some((value, place)) = form.find("environment") else {

@@ -1,10 +1,9 @@
-//! Sets of runs held against each other: what changed between a baseline and new runs of the same
-//! measurement.
+//! Compares sets of runs: changes between a baseline and new runs of the same measurement.
 //!
-//! A run is one observation, by its value alone: how much two runs of the same storage differ shows
-//! only between runs. The ratio of the geometric means has the interval of Student's t on the
-//! logarithms, with one spread for both sides, so that one new run may be held against several of
-//! the baseline.
+//! A run is one observation, with its value but not its interval, because the variation between
+//! runs only shows between runs. The ratio of the geometric means has the interval of Student's t
+//! on the logarithms, with one variance for both sides, so that a single new run can be compared
+//! with several of the baseline.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +12,16 @@ use stats::{CONFIDENCE, Estimate, student_t};
 
 use super::limit::{ERROR, Limit, POWER_QUANTILE};
 
-/// With fewer runs of the baseline nothing is claimed.
+/// Minimum number of baseline runs for a claim.
 pub const BASE_RUNS_MIN: usize = 3;
-/// More runs than this are not advised.
+/// Maximum number of runs that is recommended.
 const RUNS_ADVISED_MAX: u32 = 1000;
-/// A trend over fewer runs is none.
+/// Minimum number of runs for a trend.
 const TREND_RUNS_MIN: usize = 6;
-/// How sure a trend must be.
+/// Confidence of a trend.
 const TREND_CONFIDENCE: f64 = 0.99;
 
-/// How much single runs of one storage differ.
+/// Variation between runs of one storage.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     /// Standard deviation of the logarithms.
@@ -31,7 +30,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// Of two sets, each around its own mean: the second may be empty.
+    /// Pooled over two sets, each around its own mean. The second may be empty.
     fn of(base: &[f64], new: &[f64]) -> Option<Self> {
         let usable = |values: &[f64]| values.iter().all(|it| *it > 0.0 && it.is_finite());
         if base.len() < BASE_RUNS_MIN || !usable(base) || !usable(new) {
@@ -50,7 +49,7 @@ impl Spread {
         })
     }
 
-    /// Half the width of the interval of a difference of means of so many runs.
+    /// Half-width of the interval of a difference of means over that many runs.
     fn half_width(self, confidence: f64, runs: [usize; 2]) -> f64 {
         student_t(0.5 + confidence / 2.0, self.freedom) * self.error(runs)
     }
@@ -59,7 +58,7 @@ impl Spread {
         self.deviation * (1.0 / base as f64 + 1.0 / new as f64).sqrt()
     }
 
-    /// How far beyond the limit a change must be to be shown four times in five.
+    /// How far beyond the limit a change must be to be detected with 80 % power.
     fn reach(self, confidence: f64, runs: [usize; 2]) -> f64 {
         self.half_width(confidence, runs) + POWER_QUANTILE * self.error(runs)
     }
@@ -86,7 +85,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The value of a figure in each run that has it and may be used.
+/// Values of a figure in each run that has it and can be used.
 fn values(runs: &[Vec<Reading>], name: &str) -> Vec<f64> {
     let found = runs
         .iter()
@@ -94,7 +93,7 @@ fn values(runs: &[Vec<Reading>], name: &str) -> Vec<f64> {
     found.map(|it| it.value).collect()
 }
 
-/// Hold limits against two sets of runs: one-sided, at 95 % for all limits together (Bonferroni).
+/// Checks limits against two sets of runs: one-sided, at 95 % for all limits together (Bonferroni).
 #[must_use]
 pub fn gate(limits: &[Limit], base: &[Run], new: &[Run]) -> Vec<GateLimit> {
     let (base, new) = (readings(base), readings(new));
@@ -103,7 +102,7 @@ pub fn gate(limits: &[Limit], base: &[Run], new: &[Run]) -> Vec<GateLimit> {
         let (base, new) = (values(&base, &limit.reading), values(&new, &limit.reading));
         let ratio = compared(&base, &new, confidence);
         let spread = Spread::of(&base, &new);
-        // Before anything new was measured, what one new run will show.
+        // Without new runs, what a single new run will show.
         let runs = [base.len(), new.len().max(1)];
         let sees = spread.map(|it| it.reach(confidence, runs));
         GateLimit {
@@ -125,7 +124,7 @@ fn readings(runs: &[Run]) -> Vec<Vec<Reading>> {
     runs.iter().map(Run::readings).collect()
 }
 
-/// Runs a side that tell no change from the limit four times in five.
+/// Runs per side needed to tell no change from the limit with 80 % power.
 fn runs_needed(limit: &Limit, spread: Spread, confidence: f64) -> Option<u32> {
     let distance = limit.bound().ln().abs();
     let tells = |runs: u32| {
@@ -136,8 +135,8 @@ fn runs_needed(limit: &Limit, spread: Spread, confidence: f64) -> Option<u32> {
     (BASE_RUNS_MIN as u32..=RUNS_ADVISED_MAX).find(|runs| tells(*runs))
 }
 
-/// The change from the first run to the last by the line of least squares through the logarithms,
-/// where it is one for the worse.
+/// Change from the first run to the last by a least-squares line through the logarithms, if it is
+/// for the worse.
 fn trend(values: &[f64], limit: &Limit) -> Option<Estimate> {
     let usable = values.iter().all(|it| *it > 0.0 && it.is_finite());
     if values.len() < TREND_RUNS_MIN || !usable {
@@ -164,7 +163,7 @@ fn trend(values: &[f64], limit: &Limit) -> Option<Estimate> {
     })
 }
 
-/// Every figure that all runs of both sets have; the intervals hold for all of them together
+/// Every figure that all runs of both sets have. Intervals hold for all of them together
 /// (Bonferroni).
 #[must_use]
 pub fn set_ratios(base: &[Run], new: &[Run]) -> Vec<GateRow> {
@@ -188,11 +187,11 @@ pub fn set_ratios(base: &[Run], new: &[Run]) -> Vec<GateRow> {
     rows.collect()
 }
 
-/// Limits with the names that the runs have for their figures: a row in front of a figure that only
-/// one row has may be there or not.
+/// Resolves limits to the names of the runs' figures. The row may be omitted if only one row has
+/// the figure.
 ///
 /// # Errors
-/// Names the first that no run has, and what there is.
+/// Names the first that no run has, and the available ones.
 pub fn resolved(limits: &[Limit], runs: &[Run]) -> Result<Vec<Limit>, String> {
     let figures: Vec<NamedFigure> = runs.iter().flat_map(Run::named_figures).collect();
     let one = |limit: &Limit| {
@@ -212,7 +211,7 @@ pub fn resolved(limits: &[Limit], runs: &[Run]) -> Result<Vec<Limit>, String> {
         limit.reading.clone_from(&found.name);
         Ok(limit)
     };
-    // Of void runs alone nothing is known.
+    // Nothing is known from invalid runs alone.
     match figures.is_empty() {
         true => Ok(limits.to_vec()),
         false => limits.iter().map(one).collect(),
@@ -282,7 +281,7 @@ mod tests {
         );
     }
 
-    /// Two percent worse from run to run, with noise of one percent.
+    /// 2 % worse from run to run, with 1 % noise.
     #[test]
     fn a_slow_decline_is_seen_and_noise_is_none() {
         let noise = [0.01, -0.01, 0.0, 0.01, -0.01, 0.0, 0.01, -0.01];
@@ -294,7 +293,7 @@ mod tests {
         let rise = trend(&runs(0.02), &limit("p99 > +10%")).expect("a rise");
         assert!(rise.contains(0.14_f64.exp()) && rise.low > 1.05, "{rise:?}");
         assert!(trend(&runs(-0.02), &limit("iops < -10%")).is_some());
-        // Better is no decline.
+        // An improvement is no decline.
         assert_eq!(trend(&runs(-0.02), &limit("p99 > +10%")), None);
         assert_eq!(trend(&runs(0.0), &limit("p99 > +10%")), None);
         assert_eq!(trend(&runs(0.02)[..5], &limit("p99 > +10%")), None);

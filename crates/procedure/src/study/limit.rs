@@ -1,5 +1,5 @@
-//! Limits on how far a level may lie from the one it is compared with, such as
-//! `latency-p99 > +10%`: what fails a build.
+//! Limits on the change of a level relative to the one it is compared with, such as `latency-p99 >
+//! +10%`: what fails a build.
 
 use std::str::FromStr;
 
@@ -11,21 +11,21 @@ use crate::figure_name::whole_name;
 use crate::study::analysis::StudyShape;
 use crate::study::definition::Against;
 
-/// The chance that limits which are kept are called exceeded, all of them together.
+/// Probability that any of the limits that are kept is reported as exceeded.
 pub(super) const ERROR: f64 = 0.05;
-/// With so many rounds as are asked for, a difference of this size is shown four times in five:
-/// the quantile of the normal distribution at .8.
+/// Standard normal quantile of .8: with the recommended number of rounds, a difference is detected
+/// with 80 % power.
 pub(super) const POWER_QUANTILE: f64 = 0.842;
-/// More rounds than this are not advised.
+/// Maximum number of rounds that is recommended.
 const ROUNDS_ADVISED_MAX: f64 = 1000.0;
-/// A change that is not to be.
+/// An unacceptable change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
     /// As it was typed.
     pub text: String,
-    /// The reading, by its whole name.
+    /// Full name of the reading.
     pub reading: String,
-    /// Whether more is too much; otherwise less is too little.
+    /// Whether an increase is unacceptable; otherwise a decrease.
     is_above: bool,
     /// The change as a share, such as 0.1 for +10 %.
     change: f64,
@@ -62,7 +62,7 @@ impl FromStr for Limit {
         }
         Ok(Self {
             text: text.trim().to_owned(),
-            // As in `summary`, whose names need no quoting.
+            // Summaries use underscores, so that names need no quoting.
             reading: whole_name(&reading.replace('_', "-")),
             is_above,
             change,
@@ -76,7 +76,7 @@ impl Limit {
         1.0 + self.change
     }
 
-    /// 1 of a figure that may not rise, -1 of one that may not fall.
+    /// 1 for a figure that must not rise, -1 for one that must not fall.
     pub(super) fn sign(&self) -> f64 {
         if self.is_above { 1.0 } else { -1.0 }
     }
@@ -89,7 +89,7 @@ impl Limit {
         }
     }
 
-    /// What a ratio with its interval says, whatever it rests on.
+    /// The verdict from a ratio with its interval, whatever it rests on.
     pub(super) fn verdict_of(&self, ratio: &Estimate) -> LimitVerdict {
         let (low, high, bound) = (ratio.low, ratio.high, self.bound());
         let (is_beyond, is_within) = match self.is_above {
@@ -103,8 +103,8 @@ impl Limit {
         }
     }
 
-    /// Rounds after which a change as large as the one seen would be told from the limit four times
-    /// in five; nothing where that is more than anybody waits for.
+    /// Rounds needed to tell a change of the observed size from the limit with 80 % power; `None`
+    /// if impractically many.
     fn rounds_needed(&self, found: &Comparison) -> Option<u32> {
         let distance = (found.ratio.value / self.bound()).ln().abs();
         let half_width = (found.ratio.high / found.ratio.low).ln() / 2.0;
@@ -117,8 +117,8 @@ impl Limit {
     }
 }
 
-/// Hold each limit against every level that is compared with the first: by the interval of the
-/// ratio over pairs of one round, one-sided, at 95 % for all limits together (Bonferroni).
+/// Checks each limit for every level compared with the first, by the interval of the ratio over
+/// pairs of one round, one-sided, at 95 % for all limits together (Bonferroni).
 #[must_use]
 pub fn judge(
     limits: &[Limit],
@@ -152,7 +152,7 @@ pub fn judge(
     judged.collect()
 }
 
-/// Values of both levels in each round that has both.
+/// Values of both levels in rounds that have both.
 fn pairs(reading: &str, level: &str, base: &str, replicates: &[StudyReplicate]) -> Vec<(f64, f64)> {
     let value = |round: u32, level: &str| {
         let mut of_round = replicates.iter().filter(|it| it.round == round);
@@ -244,7 +244,7 @@ mod tests {
         check("iops < -10%", &lower[..4], LimitVerdict::Undecided);
         check("iops > +10%", &lower, LimitVerdict::Kept);
         check("iops < -10%", &[], LimitVerdict::Undecided);
-        // A figure that was not measured in a round is in no pair.
+        // A figure missing in a round is in no pair.
         check("iops < -10%", &[f64::NAN], LimitVerdict::Undecided);
     }
 

@@ -1,26 +1,25 @@
-//! How many replicates an open comparison would need.
+//! How many repeats an undecided comparison would need.
 
 use results::{StudyComparison, StudyScale, Unit};
 use stats::student_t;
 
-/// The standard normal quantile of .8: four of five studies show what is there.
+/// The standard normal quantile of .8, for 80 % power.
 const POWER: f64 = 0.842;
-/// What all intervals of a study together miss, at most.
+/// Maximum probability that any interval of a study misses the true value.
 const MISSED: f64 = 0.05;
-/// False claims of a family of comparisons, at most: three families share those of a study in which
-/// several factors are varied.
+/// Maximum probability of a false claim per family of comparisons: a study with several factors has
+/// three families.
 const CLAIMED: f64 = 0.05 / 3.0;
-/// More than this nobody makes.
+/// Larger numbers of repeats are impractical.
 const MOST: u32 = 10_000;
 
-/// How many replicates would show a difference that is as large as it looks, in four of five
-/// studies or more, from a comparison over `rounds` of them that is one of `comparisons`. `None`
-/// where the difference does not look to be of interest, or takes more than anybody would make.
+/// How many repeats would show a difference of the observed size with 80 % power or more, from a
+/// comparison over `rounds` of them that is one of `comparisons`. `None` if the difference seems
+/// irrelevant, or would take too many.
 ///
-/// With `n` replicates a mean of standard deviation `s` is shown to be beyond a margin when it is
-/// `t s / sqrt(n)` beyond it, `t` being Student's quantile for all comparisons together
-/// (Bonferroni); four of five studies have a mean that lies at most .842 standard errors short of
-/// the true one.
+/// With `n` repeats a mean of standard deviation `s` is shown to be beyond a margin when it is `t s
+/// / sqrt(n)` beyond it, `t` being Student's quantile for all comparisons together (Bonferroni); in
+/// four of five studies the mean lies at most .842 standard errors short of the true one.
 #[must_use]
 pub fn replicates_needed(
     it: &StudyComparison,

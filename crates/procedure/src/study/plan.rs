@@ -1,24 +1,24 @@
 //! The order of a study: rounds that visit every cell once, in a random order of their own.
 //!
-//! Whatever the machine does meanwhile then meets all cells alike, and two levels are compared
-//! within each round. Cells whose levels need a set-up are grouped, so that each is made once a
-//! round; the groups, and the cells in each, come in random order.
+//! Changes of the machine then affect all cells alike, and two levels are compared within each
+//! round. Cells whose levels need a set-up are grouped, so that each set-up runs once per round.
+//! The groups, and the cells within each, come in random order.
 
 use random::{Purpose, Stream};
 
 use crate::study::definition::{FactorLevel, ShellScript, StudyDefinition};
 use crate::study::variables::{level_variable, names_variable};
 
-/// Cells that share what must be set up, in the order of measuring.
+/// Cells that share a set-up, in order of measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellGroup {
-    /// One level for each factor; that of a factor without set-up is `None`.
+    /// One level per factor; `None` for a factor without set-up.
     pub setup: Vec<Option<usize>>,
-    /// Positions of the cells.
+    /// Indices of the cells.
     pub cells: Vec<usize>,
 }
 
-/// The cells of a study, and what must be set up for each.
+/// The cells of a study, and the set-up of each.
 #[derive(Clone, Debug)]
 pub struct StudyPlan {
     cells: Vec<Vec<usize>>,
@@ -41,14 +41,14 @@ impl StudyPlan {
         Self { cells, setups }
     }
 
-    /// Every combination of levels that is measured.
+    /// All combinations of levels to measure.
     #[must_use]
     pub fn cells(&self) -> &[Vec<usize>] {
         &self.cells
     }
 
-    /// The order of a round, counted from 1. It depends on the seed and the round alone, so that an
-    /// interrupted study goes on as it would have.
+    /// The order of a round, counted from 1. It depends only on the seed and the round, so that a
+    /// resumed study continues unchanged.
     #[must_use]
     pub fn round(&self, seed: u64, round: u32) -> Vec<CellGroup> {
         let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
@@ -60,7 +60,7 @@ impl StudyPlan {
         groups
     }
 
-    /// The cells by what must be set up for them, in the order of the file.
+    /// The cells grouped by set-up, in the order of the file.
     #[must_use]
     pub fn groups(&self) -> Vec<CellGroup> {
         let mut groups: Vec<CellGroup> = Vec::new();
@@ -77,7 +77,7 @@ impl StudyPlan {
     }
 }
 
-/// For each factor whether its levels are made by scripts, or named in those of another.
+/// For each factor, whether its levels are created by scripts or named in those of another.
 fn needs_setup(definition: &StudyDefinition) -> Vec<bool> {
     let levels = definition.factors.iter().flat_map(|factor| &factor.levels);
     let scripts: Vec<&ShellScript> = levels

@@ -1,4 +1,4 @@
-//! Reads a study file and gathers all mistakes with their lines.
+//! Reads a study file and collects all mistakes with their lines.
 
 use std::collections::BTreeMap;
 
@@ -19,27 +19,27 @@ use crate::study::effects::{
 use crate::study::environment::read_environment;
 use crate::study::variables::{check_commands, check_variables};
 
-/// The longest text that is read.
+/// Maximum length of a study file.
 pub const STUDY_BYTES_MAX: usize = 256 << 10;
-/// The most cells.
+/// Maximum number of cells.
 const CELLS_MAX: usize = 10_000;
-/// The most rounds.
+/// Maximum number of rounds.
 const ROUNDS_MAX: u64 = 10_000;
 
-/// What the command line says in place of the file.
+/// Options of the command line that override the file.
 #[derive(Clone, Debug, Default)]
 pub struct StudyOverrides {
     /// Settings of the measurement, in TOML or as plain text.
     pub set: Vec<(String, String)>,
-    /// Levels to which a factor is confined.
+    /// Levels to which a factor is restricted.
     pub only: Vec<(String, Vec<String>)>,
-    /// Rounds at least; then the goal of precision is gone unless it is given, too.
+    /// Minimum number of rounds. Cancels the goal of precision unless that is given, too.
     pub replicates: Option<u32>,
     /// Relative half-width.
     pub precision: Option<f64>,
-    /// No round begins after this time.
+    /// No round starts after this time.
     pub budget: Option<Duration>,
-    /// What is measured.
+    /// The target.
     pub target: Option<TargetName>,
 }
 
@@ -72,7 +72,7 @@ pub fn read_study(
     check_variables(&mut source, &study.factors, &places);
     override_study(&mut source, &mut study, overrides, &mut places);
     if !study.measurement.is_empty() && check_size(&mut source, &study) {
-        // An unknown kind is told by the check of the cells.
+        // An unknown kind is reported by the check of the cells.
         if let Some(kind) = (kinds.outline_of)(&study.measurement) {
             settle_factors(&mut source, &mut study, &places, &kind);
             check_commands(&mut source, &study, &places, &kind);
@@ -92,7 +92,7 @@ pub fn read_study(
     }
 }
 
-/// Mistakes of options come after those of the file.
+/// Mistakes in options come after those in the file.
 fn line_of(place: &str) -> usize {
     let line = place
         .rsplit_once(':')
@@ -100,7 +100,7 @@ fn line_of(place: &str) -> usize {
     line.unwrap_or(usize::MAX)
 }
 
-/// Commands for the shell.
+/// Reads a shell script.
 fn script(table: &mut KeyedTable<'_, '_>, key: &'static str) -> Option<ShellScript> {
     let place = table.find(key).map(|(_, place)| place)?;
     let text = table.text(key, "commands for the shell, such as \"sync\"")?;
@@ -170,11 +170,11 @@ fn read_top<'t>(
     }
 }
 
-/// Keys of a file, each with its earlier name.
+/// Keys of a file, each with its former name.
 const REPEATS: [&str; 2] = ["repeats", "replicates"];
 const MAX_REPEATS: [&str; 2] = ["max-repeats", "max-replicates"];
 
-/// Rounds at least and at most.
+/// Minimum and maximum number of rounds.
 fn read_rounds(form: &mut KeyedTable<'_, '_>) -> (u32, u32) {
     let mut rounds = |names: [&'static str; 2]| {
         let mut counts = names.into_iter();
@@ -194,7 +194,7 @@ fn read_rounds(form: &mut KeyedTable<'_, '_>) -> (u32, u32) {
     (least, most.max(least))
 }
 
-/// Factors of different names.
+/// Reads factors, which must have different names.
 fn read_factors<'t>(
     source: &mut TomlText<'t>,
     tables: Vec<(&'t DeTable<'t>, String)>,
@@ -320,7 +320,7 @@ fn read_factor<'t>(
     })
 }
 
-/// Whether two levels are one size, written with a unit and otherwise. Plain numbers are none.
+/// Whether two levels are the same size, one written with a unit. Plain numbers do not count.
 fn is_one_size(one: &FactorLevel, other: &FactorLevel) -> bool {
     let size = |level: &FactorLevel| match level.set.len() {
         1 if level.setup.is_none() && level.target.is_none() => level.name.parse::<Bytes>().ok(),
@@ -496,7 +496,7 @@ fn override_study(
     study.budget = overrides.budget.or(study.budget);
 }
 
-/// An option that changes nothing is a mistake.
+/// An option without effect is a mistake.
 fn check_overrides(source: &mut TomlText<'_>, study: &StudyDefinition, overrides: &StudyOverrides) {
     for (key, text) in &overrides.set {
         let sets = |level: &FactorLevel| level.set.contains_key(key);
@@ -512,7 +512,7 @@ fn check_overrides(source: &mut TomlText<'_>, study: &StudyDefinition, overrides
     }
 }
 
-/// Confine a factor to some of its levels.
+/// Restricts a factor to some of its levels.
 fn confine(source: &mut TomlText<'_>, study: &mut StudyDefinition, name: &str, wanted: &[String]) {
     let place = format!(
         "--only {}={}",
@@ -537,7 +537,7 @@ fn confine(source: &mut TomlText<'_>, study: &mut StudyDefinition, name: &str, w
             return;
         }
     };
-    // In the order of the file, each once.
+    // In the order of the file, without duplicates.
     kept.sort_unstable();
     kept.dedup();
     factor.levels = kept.iter().map(|&at| factor.levels[at].clone()).collect();
@@ -554,13 +554,13 @@ fn confine(source: &mut TomlText<'_>, study: &mut StudyDefinition, name: &str, w
     });
 }
 
-/// The positions of the levels that `wanted` names, names with commas having come in pieces; or
-/// the piece with which no level begins.
+/// The indices of the levels named by `wanted`, whose names were split at commas; or the first
+/// piece that starts no level name.
 fn chosen(levels: &[FactorLevel], wanted: &[String]) -> Result<Vec<usize>, String> {
     let mut kept = Vec::new();
     let mut rest = wanted;
     while let Some(first) = rest.first() {
-        // The longest name that fits: it may hold that of another level.
+        // The longest name that fits, since it may contain that of another level.
         let fitting = (1..=rest.len()).rev().find_map(|count| {
             let name = rest[..count].join(",");
             let at = levels.iter().position(|level| level.name == name.trim())?;
@@ -573,7 +573,7 @@ fn chosen(levels: &[FactorLevel], wanted: &[String]) -> Result<Vec<usize>, Strin
     Ok(kept)
 }
 
-/// Whether there are cells, and not too many.
+/// Checks that there are cells, and not too many.
 fn check_size(source: &mut TomlText<'_>, study: &StudyDefinition) -> bool {
     let place = format!("{}:1", source.file);
     let sizes = study.factors.iter().map(|factor| factor.levels.len());

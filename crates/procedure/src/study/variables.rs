@@ -1,18 +1,18 @@
-//! What commands find in their environment: who names which variable, and whether it is there.
+//! Environment variables of a study's commands: which are used, and whether they are set.
 
 use crate::study::definition::{Factor, StudyDefinition};
 use crate::study::effects::{KindOutline, SettingLocations, gather};
 use crate::study::environment::EnvironmentLine;
 use toml_reader::TomlText;
 
-/// How the variables begin.
+/// Prefix of the variables.
 const PREFIX: &str = "SEEKSTONE_";
-/// What follows in those that every command finds; the last is the program's own.
+/// Suffixes of those that every command has. The last is set by the program itself.
 const EVERYWHERE: [&str; 4] = ["PLACE", "SCRATCH", "STUDY_DIR", "ARCHIVE"];
-/// What follows in the one that tells the round.
+/// Suffix of the one with the number of the round.
 const ROUND: &str = "ROUND";
 
-/// The variable that tells scripts the level of a factor: `SEEKSTONE_BLOCK_SIZE`.
+/// The variable with the level of a factor: `SEEKSTONE_BLOCK_SIZE`.
 #[must_use]
 pub fn level_variable(factor: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -20,7 +20,7 @@ pub fn level_variable(factor: &str) -> String {
     format!("{PREFIX}{}", name.to_ascii_uppercase())
 }
 
-/// Each factor has a variable of its own.
+/// Each factor needs a variable of its own.
 pub(super) fn check_variables(
     source: &mut TomlText<'_>,
     factors: &[Factor],
@@ -47,7 +47,7 @@ pub(super) fn check_variables(
     }
 }
 
-/// Whether a command names a variable, and not only a longer one.
+/// Whether a command uses a variable, not only one with a longer name.
 #[must_use]
 pub fn names_variable(command: &str, variable: &str) -> bool {
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
@@ -76,13 +76,13 @@ pub(super) struct ShellCommand {
 }
 
 impl ShellCommand {
-    /// Whether the levels of factors are in its environment.
+    /// Whether its environment has the levels of factors.
     pub fn finds_levels(&self) -> bool {
         self.when != When::Once
     }
 }
 
-/// Every command: scripts, and what is measured if that is a command.
+/// All commands: scripts, and the measured command if there is one.
 pub(super) fn commands(
     study: &StudyDefinition,
     places: &SettingLocations,
@@ -129,7 +129,7 @@ pub(super) fn commands(
     found
 }
 
-/// A variable that nothing sets is empty, and what it should vary would stay the same.
+/// An unset variable is empty, and the measurement would not vary.
 pub(super) fn check_commands(
     source: &mut TomlText<'_>,
     study: &StudyDefinition,
@@ -147,7 +147,7 @@ pub(super) fn check_commands(
         let mut unset: Vec<&str> = named(&text)
             .filter(|name| !set.iter().any(|it| it == name))
             .collect();
-        // A command may have variables of its own.
+        // A command may set variables of its own.
         unset.retain(|name| !text.contains(&format!("{name}=")));
         unset.sort_unstable();
         unset.dedup();

@@ -1,4 +1,4 @@
-//! Why there is no answer, and what holds all the same.
+//! Why there is no answer, and what can still be said.
 
 use std::cmp::Reverse;
 
@@ -8,23 +8,23 @@ use results::{
 use stats::Verdict;
 use units::format_duration_ns;
 
-/// What these do to a trial makes it slower than the storage is: what it did not exceed holds.
+/// Warnings whose causes can only slow a trial down, so that upper bounds of its times hold.
 const SLOWING: [WarningCode; 3] = [
     WarningCode::BackgroundIo,
     WarningCode::LateGenerator,
     WarningCode::Standstill,
 ];
-/// So many words may be a name.
+/// Maximum number of words in a name.
 const NAME_WORDS_MAX: usize = 4;
-/// The percentile that bounds the latency.
+/// The percentile used as a bound of the latency.
 const BOUND: f64 = 0.99;
 
-/// The warnings that lower the trust in these rows, the most important first.
+/// Warnings that lower the trust in these rows, the most important first.
 pub(super) fn blamed<'a>(run: &'a Run, rows: &[&Row]) -> Vec<&'a Warning> {
     let marked = rows.iter().filter(|row| !row.trust.is_usable());
     let codes: Vec<&WarningCode> = marked.flat_map(|row| &row.warnings).collect();
     let is_of_rows = |scope: &str, it: &Warning| {
-        // Rows that sum up others name no warnings.
+        // Rows that sum up others have no warnings of their own.
         let is_of_all = scope == "run" && it.severity == Severity::Invalid;
         codes.is_empty() || codes.contains(&&it.code) || is_of_all
     };
@@ -35,7 +35,7 @@ pub(super) fn blamed<'a>(run: &'a Run, rows: &[&Row]) -> Vec<&'a Warning> {
     found
 }
 
-/// Why these rows have nothing that could be quoted, as the end of a sentence.
+/// Why these rows have nothing quotable, as the end of a sentence.
 pub(super) fn in_words(run: &Run, rows: &[&Row], warning: Option<&Warning>) -> String {
     if let Some(change) = run.change() {
         let (what, _) = change.split_once(": ").unwrap_or((change, ""));
@@ -57,7 +57,7 @@ pub(super) fn in_words(run: &Run, rows: &[&Row], warning: Option<&Warning>) -> S
     why.to_owned()
 }
 
-/// What a warning says happened, as the end of a sentence: not what follows from it.
+/// What happened according to a warning, without its consequences, as the end of a sentence.
 fn cause(run: &Run, warning: &Warning) -> String {
     let text = warning.cause.trim_end_matches('.');
     let title = titles(run).find_map(|title| {
@@ -72,7 +72,7 @@ fn cause(run: &Run, warning: &Warning) -> String {
     }
 }
 
-/// What warnings may begin with: the names of what they are about.
+/// Names with which warnings may start.
 fn titles(run: &Run) -> impl Iterator<Item = &str> {
     let trials = run.measurements.iter();
     let rows = run.row_warnings.iter().map(|it| it.row.as_str());
@@ -80,12 +80,12 @@ fn titles(run: &Run) -> impl Iterator<Item = &str> {
     titles.chain(rows)
 }
 
-/// Where a text goes on to what follows from what happened, or to what to do.
+/// Where the cause in a text ends, before its consequences or advice.
 fn end_of_cause(text: &str) -> usize {
     let ends = ["; ", ". ", ": ", ", so "].into_iter();
     let ends = ends.flat_map(|end| text.match_indices(end));
-    // A few words before a colon name what the text tells of.
-    // The dots between the ends of an interval end no sentence.
+    // A few words before a colon name the subject. The dots between the ends of an interval do not
+    // end a sentence.
     let is_end = |(at, end): &(usize, &str)| match *end {
         ": " => {
             let clause = text[..*at].rsplit(": ").next().unwrap_or_default();
@@ -98,7 +98,7 @@ fn end_of_cause(text: &str) -> usize {
     ends.min().unwrap_or(text.len())
 }
 
-/// What a single trial did not exceed, where what spoiled it can only have slowed it down.
+/// An upper bound from a single trial, if its warnings can only have slowed it down.
 pub(super) fn bound(run: &Run) -> Option<String> {
     let [row] = run.measurements.as_slice() else {
         return None;

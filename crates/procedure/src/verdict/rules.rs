@@ -1,13 +1,13 @@
-//! What can be said of each kind of run, and of which rows.
+//! Possible statements for each kind of run, with their rows.
 
 use results::{Row, Run, Saying, Table};
 
 use super::{Candidates, Statement, rows_of, trials};
 
-/// Statements that a sentence has space for.
+/// Maximum number of statements in a sentence.
 const FEW: usize = 3;
 
-/// What the run's kind allows to be said.
+/// Statements for the kind of the run.
 pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     let of_tables = tables.iter().filter_map(|table| {
         let all = table.rows.iter().collect();
@@ -49,7 +49,7 @@ fn statement<'a>(rows: Vec<&'a Row>, says: &Saying) -> Statement<'a> {
     }
 }
 
-/// What kinds say of rows, the most important first.
+/// Statements of kinds about rows, the most important first.
 fn sayings(tables: &[Table]) -> Vec<(Vec<&Row>, &Saying)> {
     let rows = tables.iter().flat_map(|table| &table.rows);
     rows.filter_map(|row| Some((vec![row], row.says.as_ref()?)))

@@ -1,4 +1,4 @@
-//! What can be said of trials, load curves and check-ups.
+//! Statements about trials, load curves and check-ups.
 
 use results::{
     Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit, WarningCode, known,
@@ -10,12 +10,12 @@ use units::{format_count, format_counted, format_duration_ns};
 use super::{Brief, Candidates, Statement, rows_of};
 use crate::checkup::{carried_at, load_carried};
 
-/// Operations of at least this many bytes are told by their bandwidth.
+/// From this operation size on, throughput is given in bytes per second.
 const STREAMING_BYTES: f64 = 262_144.0;
 const AT_EACH_LOAD: &str = " at each load";
-/// Rows that a sentence has space for.
+/// Maximum number of rows in a sentence.
 const FEW: usize = 3;
-/// Rows of a check-up that most storage is asked for.
+/// The main rows of a check-up.
 const MAIN_ROWS: [&str; 4] = [
     "random-read",
     "durable-write",
@@ -23,7 +23,7 @@ const MAIN_ROWS: [&str; 4] = [
     "sequential-write",
 ];
 
-/// What runs of trials and curves allow to be said.
+/// Statements for runs with trials and curves.
 pub(super) fn answer<'a>(run: &Run, tables: &'a [Table]) -> Candidates<'a> {
     let trials = run.measurements.iter().zip(rows_of(tables, "measurements"));
     let trials = trials.filter(|(it, _)| !it.is_for_goal);
@@ -55,7 +55,7 @@ fn iops(it: Estimate) -> String {
     with_unit(Unit::PerSecond, it, "IOPS")
 }
 
-/// What a row moves: bytes where its operations are large, else operations.
+/// Throughput of a row: bytes if its operations are large, else operations.
 fn rate(row: &Measurement) -> String {
     match row.bandwidth.filter(|it| is_large(row, it)) {
         Some(it) => known(Unit::BytesPerSecond, it),
@@ -67,7 +67,7 @@ fn is_large(row: &Measurement, bandwidth: &Estimate) -> bool {
     bandwidth.is_bounded() && bandwidth.value / row.throughput.value >= STREAMING_BYTES
 }
 
-/// Mean latency and, where enough lies beyond it, the 99th percentile.
+/// Mean latency and, with enough samples, the 99th percentile.
 fn latency(row: &Measurement) -> String {
     let mean = known(Unit::Seconds, row.response.mean.scale(1e-9));
     let mut percentiles = row.response.percentiles.iter();
@@ -95,7 +95,7 @@ fn trial<'a>(row: &Measurement, marks: &'a Row) -> Statement<'a> {
     Statement::quoting(vec![marks], is_bounded(row).then_some(text))
 }
 
-/// The same of one of several rows, with its title.
+/// The same for one of several rows, with its title.
 fn one_of_many<'a>(row: &Measurement, marks: &'a Row) -> Statement<'a> {
     if let Some(overload) = overload(row, marks, &format!("{} ", row.title)) {
         return overload;
@@ -104,7 +104,7 @@ fn one_of_many<'a>(row: &Measurement, marks: &'a Row) -> Statement<'a> {
     Statement::quoting(vec![marks], is_bounded(row).then_some(text))
 }
 
-/// That less was done than was offered.
+/// States that the offered load was not sustained.
 fn overload<'a>(row: &Measurement, marks: &'a Row, subject: &str) -> Option<Statement<'a>> {
     let offered = row.offered.filter(|_| row.is_overloaded())?;
     let done = match marks.trust.is_usable() {
@@ -126,7 +126,7 @@ fn carried<'a>(run: &Run, curve: &Curve, tables: &'a [Table]) -> Option<Statemen
     Some(Statement::quoting(row, text).over(brief_point(run, curve)))
 }
 
-/// The shortest of a curve's points that are cited.
+/// The shortest quoted point of a curve.
 fn brief_point(run: &Run, curve: &Curve) -> Option<Brief> {
     let shortest_ns = curve.resolution?.slowest_change_ns * RESOLVABLE;
     let has_stall = curve
@@ -139,7 +139,7 @@ fn brief_point(run: &Run, curve: &Curve) -> Option<Brief> {
     }
 }
 
-/// The rows of a check-up by what they are measured for.
+/// The rows of a check-up by their purpose.
 fn check_up_rows<'a>(
     run: &Run,
     trials: &[(&Measurement, &'a Row)],
@@ -163,8 +163,7 @@ fn level_row<'a>(curve: &Curve, level_ns: u64, tables: &'a [Table]) -> Vec<&'a R
     row.into_iter().collect()
 }
 
-/// Which of several targets is at its limit first; the load at a level, or between which loads a
-/// level lies; the highest load.
+/// Which of several targets saturates first; the load at a level, or its range; the highest load.
 fn of_curve<'a>(run: &Run, curve: &Curve, tables: &'a [Table]) -> Vec<Statement<'a>> {
     let saturation: Vec<&Row> = rows_of(tables, "saturation").iter().collect();
     let of_targets = run
@@ -212,7 +211,7 @@ fn time_of_level(curve: &Curve, level_ns: u64) -> String {
     }
 }
 
-/// That not even the least load keeps the highest level.
+/// The highest level, if even the smallest load exceeds it.
 fn no_load_keeps(curve: &Curve) -> Option<(u64, String)> {
     let level = curve.levels.last()?;
     let LevelOutcome::Exceeded { response } = level.outcome else {
@@ -226,7 +225,7 @@ fn no_load_keeps(curve: &Curve) -> Option<(u64, String)> {
     Some((level.level_ns, text))
 }
 
-/// The loads that the level lies between which is known best.
+/// The load range of the level that is known best.
 fn between(curve: &Curve) -> Option<(u64, String)> {
     let loads = curve.levels.iter().filter_map(|it| match it.outcome {
         LevelOutcome::Between { low, high } if low > 0.0 => Some((it.level_ns, low, high)),

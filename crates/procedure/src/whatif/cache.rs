@@ -1,21 +1,21 @@
-//! Two classes of service: what a cache answers, and what it does not.
+//! Two classes of service: cache hits and misses.
 
 use results::{Run, histogram_in};
 use stats::{Histogram, LogBins, valley};
 
-/// The response times of one client at a time, split at the valley between two modes.
+/// Response times of a single client, split at the valley between two modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CacheClasses {
-    /// Share of the requests that the cache answered.
+    /// Share of cache hits.
     pub hit_share: f64,
-    /// Their mean time, nanoseconds.
+    /// Mean time of hits, nanoseconds.
     pub hit_ns: f64,
-    /// Mean time of the others, nanoseconds.
+    /// Mean time of misses, nanoseconds.
     pub miss_ns: f64,
 }
 
 impl CacheClasses {
-    /// What the mean time is multiplied by when the cache answers another share.
+    /// Factor to the mean time at another hit ratio.
     #[must_use]
     pub fn factor(&self, share: f64) -> f64 {
         self.mean(share) / self.mean(self.hit_share)
@@ -26,7 +26,7 @@ impl CacheClasses {
     }
 }
 
-/// The classes, if a measurement of one client shows two modes.
+/// The classes, if a measurement of one client is bimodal.
 #[must_use]
 pub fn cache_classes(run: &Run) -> Option<CacheClasses> {
     let alone = run.measurements.iter().filter(|it| it.clients == 1);

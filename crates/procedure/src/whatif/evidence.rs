@@ -1,20 +1,20 @@
-//! What a run holds that a model can be fitted to.
+//! Data of a run to which a model can be fitted.
 
 use results::{Curve, CurvePoint, Row, Run, Severity, Table};
 use stats::{Channel, Estimate};
 
 use super::network::ProcessorDemand;
 
-/// Fewer points that were measured for the result than this are no curve.
+/// Minimum number of final points of a curve.
 const FINALS_MIN: usize = 2;
-/// Points that are known no better than this share say next to nothing.
+/// Points with a larger relative half-width are useless.
 const HALF_WIDTH_MAX: f64 = 0.3;
-/// A think time below this share of the shortest response time is none.
+/// A think time below this share of the shortest response time counts as zero.
 const THINK_MIN: f64 = 0.01;
-/// How far Little's law may be off from a think time that was asked for.
+/// Allowed deviation of Little's law from the requested think time.
 const LAW_TOLERANCE: f64 = 0.05;
 
-/// One number of clients, measured.
+/// One measured number of clients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadPoint {
     /// Number of clients.
@@ -25,7 +25,7 @@ pub struct LoadPoint {
     pub response: Estimate,
 }
 
-/// Everything that the fit knows.
+/// The data for a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     /// What was measured, in words.
@@ -34,18 +34,18 @@ pub struct Evidence {
     pub clients_name: &'static str,
     /// Points in order of clients.
     pub points: Vec<LoadPoint>,
-    /// Points that no fit sees, by where they come from.
+    /// Points excluded from fits, by source.
     pub unseen: Vec<(String, Vec<LoadPoint>)>,
     /// Mean think time, nanoseconds.
     pub think: Estimate,
-    /// Processor work, of transactions.
+    /// CPU demand, for transactions.
     pub processors: Option<ProcessorDemand>,
 }
 
 /// Why a run cannot be fitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvidenceError {
-    /// Of another kind.
+    /// A run of another kind.
     #[error(
         "run {id} is a run of `{command}`, and holds neither a load curve nor transactions. Fit a \
          run of `seekstone curve`, `run` or `transactions`"
@@ -53,10 +53,10 @@ pub enum EvidenceError {
     Kind {
         /// Its number.
         id: i64,
-        /// What made it.
+        /// Its command.
         command: String,
     },
-    /// Nothing that is a result.
+    /// Too few final points.
     #[error(
         "run {id} holds {found} points that were measured for its result and are known to 30 %, \
          and {wanted} are needed. Estimates do not count. Rerun with more --budget"
@@ -65,10 +65,10 @@ pub enum EvidenceError {
         /// Its number.
         id: i64,
         found: usize,
-        /// How many it takes.
+        /// Required number.
         wanted: usize,
     },
-    /// Numbers that must not be used.
+    /// Invalid numbers.
     #[error("run {id} has numbers that must not be used: {why}")]
     Void {
         /// Its number.
@@ -82,7 +82,7 @@ pub enum EvidenceError {
         /// Its number.
         id: i64,
     },
-    /// Not alike.
+    /// Different measurements.
     #[error(
         "runs {first} and {second} are not of the same kind: \"{one}\" and \"{other}\". Only runs \
          of one target and one workload can be taken together"
@@ -92,16 +92,16 @@ pub enum EvidenceError {
         first: i64,
         /// The other run.
         second: i64,
-        /// What the first is.
+        /// Kind of the first.
         one: String,
         other: String,
     },
 }
 
-/// What `run` holds. `think_ns` is the think time that was asked for, of a curve, if it is known.
+/// The data of `run`. `think_ns` is the requested think time of a curve, if known.
 ///
 /// # Errors
-/// When it is of another kind, or holds nothing that a model may be fitted to.
+/// If the run is of another kind, or has no data for a model.
 pub fn evidence(run: &Run, think_ns: Option<f64>) -> Result<Evidence, EvidenceError> {
     let id = run.id.unwrap_or_default();
     let void = run
@@ -124,10 +124,10 @@ pub fn evidence(run: &Run, think_ns: Option<f64>) -> Result<Evidence, EvidenceEr
 }
 
 impl Evidence {
-    /// Add the points of another run to those that are fitted.
+    /// Adds the points of another run to the fitted ones.
     ///
     /// # Errors
-    /// When it is of another kind.
+    /// If it is of another kind.
     pub fn join(&mut self, other: Self, ids: (i64, i64)) -> Result<(), EvidenceError> {
         self.check_likeness(&other, ids)?;
         self.points.extend(other.points);
@@ -135,10 +135,10 @@ impl Evidence {
         Ok(())
     }
 
-    /// Add the points of another run to those that no fit sees.
+    /// Adds the points of another run as unseen ones.
     ///
     /// # Errors
-    /// When it is of another kind.
+    /// If it is of another kind.
     pub fn check_with(&mut self, other: Self, ids: (i64, i64)) -> Result<(), EvidenceError> {
         self.check_likeness(&other, ids)?;
         self.unseen.push((format!("run {}", ids.1), other.points));
@@ -158,10 +158,10 @@ impl Evidence {
     }
 }
 
-/// What a curve of `target` holds, as [`evidence`].
+/// The data of a curve of `target`, as [`evidence`].
 ///
 /// # Errors
-/// When it is about another time, or has too few points that were measured for the result.
+/// If its levels refer to another time, or it has too few final points.
 pub fn curve_evidence(
     curve: &Curve,
     target: &str,
@@ -201,7 +201,7 @@ pub fn curve_evidence(
     })
 }
 
-/// A number of users as its tables have it, nanoseconds.
+/// A number of users from its tables, nanoseconds.
 struct UserPoint {
     point: LoadPoint,
     cpu_each: f64,
@@ -234,7 +234,7 @@ fn of_transactions(
     run: &Run,
     id: i64,
 ) -> Result<Evidence, EvidenceError> {
-    // A row of either for each load.
+    // One row of each table per load.
     let of_all = users.rows.iter().filter(|row| row.levels[1] == "all");
     let whole = machine.rows.iter();
     let whole = whole.filter(|row| row.levels[1] == "whole run");
@@ -254,12 +254,12 @@ fn of_transactions(
     let mean =
         |of: &dyn Fn(&UserPoint) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
     let demand = mean(&|load| load.cpu_each);
-    // The share of all processors, and what one was busy: their ratio is how many there are.
+    // The ratio of the cores used to the share of all processors is the number of processors.
     let count = first.cpu_share.map_or(1.0, |share| {
         let busy = demand / 1e9 * first.per_second_whole;
         (busy / share).round().max(1.0)
     });
-    // All but how many users there are: that is what differs between the points.
+    // Everything except the number of users, in which points differ.
     let mut trials = run.measurements.iter();
     let trial = trials.find(|it| it.clients == first.point.clients);
     let what = trial.and_then(|it| it.title.split_once(", "));
@@ -278,7 +278,7 @@ fn is_sound(estimate: Estimate) -> bool {
     estimate.is_bounded() && estimate.low > 0.0 && estimate.relative_half_width() <= HALF_WIDTH_MAX
 }
 
-/// The mean think time by Little's law, Z = N / X - R, or as it was asked for if the law agrees.
+/// The mean think time by Little's law, Z = N / X - R, or as requested if the law agrees.
 fn think_time(points: &[LoadPoint], asked: Option<f64>) -> Estimate {
     let mut sum = 0.0;
     let mut weights = 0.0;

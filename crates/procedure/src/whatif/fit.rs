@@ -3,13 +3,13 @@
 
 use super::model::{KnownParameters, Model};
 
-/// A point as the fit sees it.
+/// A point for the fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Datum {
     pub clients: u32,
     /// Logarithm of the mean response time in nanoseconds.
     pub log_response: f64,
-    /// Standard error of that.
+    /// Its standard error.
     pub sigma: f64,
 }
 
@@ -30,13 +30,13 @@ impl FittedModel {
     }
 }
 
-/// No model is believed to be truer than this share: it keeps one very precise point from ruling.
+/// Assumed minimum model error, which keeps a single very precise point from dominating.
 pub(crate) const SIGMA_MIN: f64 = 0.005;
-/// The most steps from one start.
+/// Maximum number of steps from one start.
 const STEPS_MAX: usize = 40;
-/// Steps that gain less than this share of the cost end the search.
+/// The search ends when a step reduces the cost by less than this share.
 const GAIN_MIN: f64 = 1e-8;
-/// For derivatives.
+/// Step for derivatives.
 const NUDGE: f64 = 1e-5;
 
 /// The best fit of all starts.
@@ -57,7 +57,7 @@ pub(crate) fn refit(
     descend(near.model, near.logs.clone(), data, setting)
 }
 
-/// What one search works on.
+/// Data of one search.
 struct Search<'a> {
     model: Model,
     data: &'a [Datum],
@@ -84,7 +84,7 @@ impl Search<'_> {
         }
     }
 
-    /// One column for each parameter.
+    /// Partial derivatives, a column per parameter.
     fn slopes(&self, logs: &[f64], at: &[f64]) -> Vec<Vec<f64>> {
         let column = |index: usize| {
             let mut nudged = logs.to_vec();
@@ -149,7 +149,7 @@ fn descend(
         .then_some(FittedModel { model, logs, cost })
 }
 
-/// About the time of one client.
+/// Approximate time of one client.
 fn start_time(data: &[Datum]) -> f64 {
     let logs = data.iter().map(|datum| datum.log_response);
     logs.fold(f64::INFINITY, f64::min).exp()
@@ -160,7 +160,7 @@ fn squares(residuals: &[f64]) -> f64 {
     if sum.is_nan() { f64::INFINITY } else { sum }
 }
 
-/// The solution of the damped normal equations; `None` where they have none.
+/// The solution of the damped normal equations; `None` if singular.
 fn damped_step(slopes: &[Vec<f64>], at: &[f64], damping: f64) -> Option<Vec<f64>> {
     let product = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let count = slopes.len();

@@ -1,24 +1,24 @@
-//! The models that are tried, from small to large.
+//! The candidate models, from small to large.
 
 use super::network::{ProcessorDemand, ResponseLaw, StorageModel};
 
-/// Populations above this are not walked through client by client.
+/// Larger populations are not iterated client by client.
 const GENERAL_CLIENTS_MAX: u32 = 2_000;
-/// With processors, so many servers of storage at most.
+/// Maximum number of storage servers in models with processors.
 const SERVERS_WITH_PROCESSORS: f64 = 64.0;
 
-/// What is known beforehand.
+/// Known parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct KnownParameters {
     /// Mean think time, nanoseconds.
     pub think: f64,
-    /// What processors do, of transactions.
+    /// CPU demand, for transactions.
     pub processors: Option<ProcessorDemand>,
-    /// The most clients of any point.
+    /// Maximum number of clients of any point.
     pub clients_max: u32,
 }
 
-/// A model: which of its parts there are.
+/// A model, as a set of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
     Delay,
@@ -31,7 +31,7 @@ pub(crate) enum Model {
     ServersDelay,
 }
 
-/// What a fitted number is.
+/// A fitted parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FittedParameter {
     Service,
@@ -41,7 +41,7 @@ pub(crate) enum FittedParameter {
 }
 
 impl Model {
-    /// All of them, the smallest first; of two that do equally well, the first is taken.
+    /// All models, the smallest first. Of two that do equally well, the first is taken.
     pub const ALL: [Self; 8] = [
         Self::Delay,
         Self::Server,
@@ -99,7 +99,7 @@ impl Model {
         }
     }
 
-    /// Whether it can be used here at all.
+    /// Whether it can be used with these known parameters.
     pub fn is_possible(self, setting: &KnownParameters) -> bool {
         match self {
             Self::Open => setting.processors.is_none(),
@@ -110,7 +110,7 @@ impl Model {
         }
     }
 
-    /// Storage with these logarithms of parameters, in the order of [`Model::parts`].
+    /// Storage with these logarithmic parameters, in the order of [`Model::parts`].
     pub fn storage(self, logs: &[f64]) -> StorageModel {
         let mut storage = StorageModel {
             law: match self {
@@ -133,7 +133,7 @@ impl Model {
         storage
     }
 
-    /// Between which logarithms a parameter lies, where times of one client are about `time`.
+    /// Bounds of a parameter's logarithm, if the time of one client is about `time`.
     pub fn bounds(part: FittedParameter, time: f64, setting: &KnownParameters) -> (f64, f64) {
         let servers_max = match setting.processors {
             Some(_) => SERVERS_WITH_PROCESSORS,
@@ -148,7 +148,7 @@ impl Model {
         (low.ln(), high.ln())
     }
 
-    /// Places from which the search begins.
+    /// Starting points of the search.
     pub fn starts(self, time: f64, setting: &KnownParameters) -> Vec<Vec<f64>> {
         let mut starts = vec![Vec::new()];
         for &part in self.parts() {

@@ -1,50 +1,50 @@
 //! Closed networks of queues and their exact mean values.
 //!
-//! A number of clients think, and ask a station with a rate that grows with the requests present
-//! until all servers are busy; a delay without a queue may come on top. With exponential times the
-//! numbers at the stations have a product form (J. Buzen, "Computational Algorithms for Closed
-//! Queueing Networks with Exponential Servers", Comm. ACM 16(9), 1973; M. Reiser, S. Lavenberg,
-//! "Mean-Value Analysis of Closed Multichain Queuing Networks", J. ACM 27(2), 1980). The number of
-//! servers need not be whole: between two, a partly parallel device is meant.
+//! Clients think, then use a station whose rate grows with the requests present until all servers
+//! are busy. A delay without a queue can be added. With exponential times the numbers at the
+//! stations have a product form (J. Buzen, "Computational Algorithms for Closed Queueing Networks
+//! with Exponential Servers", Comm. ACM 16(9), 1973; M. Reiser, S. Lavenberg, "Mean-Value Analysis
+//! of Closed Multichain Queuing Networks", J. ACM 27(2), 1980). The number of servers need not be
+//! an integer: fractions describe a partly parallel device.
 
-/// Terms below this share of their sum are left out.
+/// Terms below this share of their sum are dropped.
 const NEGLIGIBLE: f64 = 1e-17;
 
-/// What a transaction asks of processors.
+/// CPU demand of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProcessorDemand {
     /// Processor time of a transaction, nanoseconds.
     pub demand: f64,
-    /// How many processors there are.
+    /// Number of processors.
     pub count: f64,
 }
 
-/// How the storage answers; times in nanoseconds.
+/// Response law of the storage; times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ResponseLaw {
-    /// Arrivals as of a crowd without end: R = S / (1 - X S).
+    /// Arrivals as from an infinite population: R = S / (1 - X S).
     Open,
     /// Exponential service times.
     Exponential,
-    /// One server whose times have this squared coefficient of variation.
+    /// One server with this squared coefficient of variation.
     General(f64),
 }
 
 /// Storage: servers, and a delay without a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StorageModel {
-    /// How service times spread, and what arrivals look like.
+    /// Distribution of service times, and of arrivals.
     pub law: ResponseLaw,
     /// Mean service time, nanoseconds.
     pub service: f64,
     /// Number of servers, at least one.
     pub servers: f64,
-    /// What every request takes besides, nanoseconds.
+    /// Additional time per request, nanoseconds.
     pub delay: f64,
 }
 
 impl StorageModel {
-    /// Mean response time when so many clients think for `think`, nanoseconds.
+    /// Mean response time with `clients` clients that think for `think`, nanoseconds.
     #[must_use]
     pub fn response(&self, clients: u32, think: f64, processors: Option<ProcessorDemand>) -> f64 {
         if let Some(processors) = processors {
@@ -57,10 +57,11 @@ impl StorageModel {
         }
     }
 
-    /// Mean response time when operations come at random, `load` per nanosecond, however many wait,
-    /// nanoseconds; infinite where the storage carries less. Of several servers the distribution of
-    /// the number present is summed (M/M/c); of one with any service times the mean is that of
-    /// Pollaczek and Khinchine (L. Kleinrock, "Queueing Systems I", 1975, chapters 3 and 5).
+    /// Mean response time, nanoseconds, with open Poisson arrivals of `load` per nanosecond;
+    /// infinite if the storage cannot sustain it. For several servers, the distribution of the
+    /// number present is summed (M/M/c). For one server with any service times, the
+    /// Pollaczek-Khinchine formula is used (L. Kleinrock, "Queueing Systems I", 1975, chapters 3
+    /// and 5).
     #[must_use]
     pub fn open_response(&self, load: f64) -> f64 {
         let busy = load * self.service;
@@ -73,7 +74,7 @@ impl StorageModel {
                 self.service * busy * (1.0 + variation) / 2.0 / (1.0 - busy)
             }
             ResponseLaw::Exponential => {
-                // Weights of 0, 1, 2 ... present; from the last server on they fall by a ratio.
+                // Weights of 0, 1, 2 ... present. From the last server on they fall geometrically.
                 let (mut weight, mut total, mut present) = (1.0, 1.0, 0.0);
                 let mut sum = 0.0;
                 while present < self.servers {
@@ -100,7 +101,7 @@ impl StorageModel {
         if away <= 0.0 {
             return all * self.service / busy(all);
         }
-        // With `present` at the station, one more comes by a factor of this.
+        // Ratio of the weights of one more and `present` at the station.
         let factor = |present: f64| (all - present) / away * self.service / busy(present + 1.0);
         let (mut low, mut high) = (0_u32, clients);
         while low < high {
@@ -140,7 +141,7 @@ impl StorageModel {
             let present = f64::from(present);
             let waiting = queue + 0.5 * busy * (variation - 1.0);
             response = self.service * (1.0 + waiting);
-            // No server does more than it can.
+            // A server cannot exceed its rate.
             response = response.max(present * self.service - away);
             let load = present / (away + response);
             queue = load * response;
@@ -154,7 +155,7 @@ impl StorageModel {
         let all = clients as usize;
         let away = think + self.delay;
         let one = away + processors.demand + self.service;
-        // Any scale gives the same answer; that of the load keeps the terms near one.
+        // The result does not depend on the scale. That of the load keeps terms near one.
         let scale = (f64::from(clients) / one)
             .min(processors.count / processors.demand)
             .min(self.servers / self.service);
@@ -184,8 +185,8 @@ fn poisson(n: usize, mean: f64) -> Vec<f64> {
     terms
 }
 
-/// The weights with a further station, which has `work` of `servers` to do. From the last server
-/// on, its own weights are a geometric series.
+/// Convolves the weights with a further station, which has `work` for `servers`. From the last
+/// server on, its weights are a geometric series.
 fn convolved(others: &[f64], work: f64, servers: f64) -> Vec<f64> {
     let first = servers.ceil().max(1.0) as usize;
     let mut own = vec![1.0];
@@ -218,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Where many clients think for long, it is as if operations came however many wait.
+    /// Many clients with long think times approach open arrivals.
     #[test]
     fn an_open_load_is_that_of_a_crowd() {
         for (servers, load) in [(1.0, 0.1), (2.5, 0.3), (4.0, 0.78), (64.0, 10.0)] {
@@ -301,7 +302,7 @@ mod tests {
         }
     }
 
-    /// Two equal stations without thinking: X = N / (N + 1) / S.
+    /// Two equal stations without think time: X = N / (N + 1) / S.
     #[test]
     fn balanced_stations_have_a_short_formula() {
         let work = ProcessorDemand {

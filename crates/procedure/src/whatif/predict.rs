@@ -9,60 +9,61 @@ use super::model::{FittedParameter, KnownParameters};
 use super::network::{ResponseLaw, StorageModel};
 use super::score::{Analysis, quantiles};
 
-/// No farther beyond the measured range than this factor, whatever is asked for.
+/// Maximum extrapolation factor beyond the measured range.
 const BEYOND_MAX: f64 = 10.0;
-/// What is beyond the range by rounding alone is inside.
+/// Tolerance for rounding at the ends of the range.
 const ROUNDING: f64 = 1.001;
-/// The interval grows by so many of its widths with each doubling beyond the range ...
+/// Interval widths added with each doubling beyond the range ...
 const WIDER: f64 = 2.0;
-/// ... and by this in the logarithm.
+/// ... and added to the logarithm.
 const WIDER_BY: f64 = 0.05;
-/// A changed system counts as beyond the range by this factor at least.
+/// A changed system counts as extrapolated by at least this factor.
 const CHANGE_MIN: f64 = 2.0;
-/// An upper end this far above the value bounds nothing: that near to saturation anything may wait.
+/// An upper end this far above the value is unbounded: near saturation, response times are
+/// arbitrary.
 const OPEN_MAX: f64 = 10.0;
-/// Clients are looked for up to so many times the most that were measured.
+/// Clients are searched up to this multiple of the largest measured number.
 const SEARCH: u32 = 20;
 
-/// What is asked.
+/// The question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WhatIfQuestion {
-    /// Response time and load of so many clients.
+    /// Response time and load at this number of clients.
     Clients(u32),
-    /// Response time at so many operations per second.
+    /// Response time at this load, operations per second.
     Load(f64),
     /// Load at a mean response time, nanoseconds.
     Level(f64),
 }
 
-/// How the system shall differ from the one that was measured.
+/// Changes of the system relative to the measured one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SystemChange {
     /// Another number of servers.
     pub servers: Option<f64>,
-    /// The mean service time times this.
+    /// Factor to the mean service time.
     pub service_factor: Option<f64>,
 }
 
-/// A question, and what surrounds it.
+/// A question with its conditions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inquiry {
-    /// What is asked.
+    /// The question.
     pub question: WhatIfQuestion,
-    /// Of what system.
+    /// Changes of the system.
     pub change: SystemChange,
-    /// Whether answers beyond the measured range are wanted.
+    /// Whether to answer beyond the measured range.
     pub may_extrapolate: bool,
 }
 
 /// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionError {
-    /// Beyond what was measured.
+    /// Beyond the measured range.
     #[error("{asked} is outside the measured range, {range}: {advice}")]
     Outside {
         asked: String,
-        /// What was measured.
+        /// The measured range.
         range: String,
         /// What to do.
         advice: String,
@@ -71,12 +72,12 @@ pub enum QuestionError {
     #[error("{asked}: by the model {why}")]
     Impossible {
         asked: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
 
-/// Response time and load at one place of a model's curve.
+/// Response time and load at one point of a model's curve.
 #[derive(Clone, Copy, Debug)]
 struct ModelPoint {
     clients: f64,
@@ -84,13 +85,13 @@ struct ModelPoint {
     load: f64,
 }
 
-/// Where a search for a place ended.
+/// Result of a search on the curve.
 #[derive(Clone, Copy, Debug)]
 enum SearchEnd {
     At(ModelPoint),
-    /// Even one client is above.
+    /// Above the value even at one client.
     Above,
-    /// However many clients, it stays below.
+    /// Below the value at any number of clients.
     Never,
 }
 
@@ -122,12 +123,12 @@ impl ChangedModel<'_> {
         }
     }
 
-    /// The response time, nanoseconds, where operations come at this load however many wait.
+    /// Response time, nanoseconds, with open arrivals at this load.
     fn open_response(&self, load: f64) -> f64 {
         self.storage().open_response(load / 1e9)
     }
 
-    /// Where `of` reaches `wanted`, on straight lines between whole numbers of clients.
+    /// Where `of` reaches `wanted`, interpolating linearly between integer numbers of clients.
     fn search(&self, wanted: f64, of: impl Fn(&ModelPoint) -> f64) -> SearchEnd {
         let first = self.place(1);
         if of(&first) >= wanted * ROUNDING {
@@ -168,7 +169,7 @@ impl ChangedModel<'_> {
         }
     }
 
-    /// Relative change of the response time over that of the load, around so many clients.
+    /// Relative change of the response time over that of the load, at this number of clients.
     fn slope(&self, clients: f64) -> f64 {
         let low = self.place((clients.floor() as u32).max(2) - 1);
         let high = self.place(clients.ceil() as u32 + 1);
@@ -178,11 +179,11 @@ impl ChangedModel<'_> {
 }
 
 impl Analysis {
-    /// Answer a question.
+    /// Answers a question.
     ///
     /// # Errors
-    /// When it is about a load that was not measured and extrapolation was not asked for, or that
-    /// the model cannot have.
+    /// If the load is outside the measured range and extrapolation was not requested, or the model
+    /// cannot reach it.
     pub fn predict(&self, inquiry: &Inquiry) -> Result<Prediction, QuestionError> {
         let beyond = self.beyond(inquiry)?;
         let Inquiry {
@@ -212,10 +213,9 @@ impl Analysis {
         })
     }
 
-    /// The response time where operations come at random at a load, however many of them wait: no
-    /// clients hold them back. Such a load was not measured, so that the answer counts as an
-    /// extrapolation by a doubling at least. `None` where the model is about transactions, whose
-    /// users wait, or the storage carries less.
+    /// The response time with open Poisson arrivals at a load. Such a load was not measured, so the
+    /// answer counts as an extrapolation by at least a doubling. `None` for models of transactions,
+    /// whose users wait, or if the storage cannot sustain the load.
     ///
     /// # Errors
     /// Those of [`Analysis::predict`].
@@ -245,12 +245,12 @@ impl Analysis {
             system.open_response(load)
         });
         let (low, high) = quantiles(drawn.collect());
-        // As at a closed load: an error of the response time is carried along the curve.
+        // As for a closed load: an error of the response time propagates along the curve.
         let slope = (system.open_response(load * ROUNDING) / value).ln() / ROUNDING.ln();
         let error = self.error * (1.0 + slope);
         let points = self.evidence.points.len() as f64;
         let mut response = widened(Estimate::exact(value, points), low, high, error, beyond);
-        // Clients that wait for their last operation are never worse off.
+        // A closed loop is never slower than open arrivals.
         response.low = response.low.max(closed.low).min(value);
         if response.high > OPEN_MAX * value {
             response.high = f64::INFINITY;
@@ -264,7 +264,7 @@ impl Analysis {
         }))
     }
 
-    /// Response time and load of so many clients, wherever they lie.
+    /// Response time and load at any number of clients.
     pub(super) fn predict_clients(&self, clients: u32) -> (Estimate, Estimate) {
         let system = self.system(&self.chosen, &self.setting, SystemChange::default());
         let place = system.place(clients);
@@ -284,7 +284,7 @@ impl Analysis {
         }
     }
 
-    /// The uncertainty of the parameters and the error on left-out points, each in its direction.
+    /// The uncertainty of the parameters and the error on held-out points, each in its direction.
     fn intervals(
         &self,
         system: &ChangedModel<'_>,
@@ -312,7 +312,7 @@ impl Analysis {
         let waiting = place.response / (think + place.response);
         let slope = system.slope(place.clients);
         // An error of the response time at a number of clients moves the point along the line of
-        // those clients; what is left at a load, or at a time, follows from the slope there.
+        // those clients. The error at a load, or at a time, follows from the slope there.
         let (response_error, load_error) = match question {
             WhatIfQuestion::Clients(_) => (self.error, self.error * waiting),
             WhatIfQuestion::Load(_) => (self.error * (1.0 + slope * waiting), 0.0),
@@ -334,7 +334,7 @@ impl Analysis {
         )
     }
 
-    /// By which factor a question lies outside of what was measured; 1 inside.
+    /// Factor by which a question lies outside the measured range; 1 inside.
     fn beyond(&self, inquiry: &Inquiry) -> Result<f64, QuestionError> {
         let range = &self.range;
         let name = self.evidence.clients_name;
@@ -379,7 +379,7 @@ impl Analysis {
         Ok(factor.max(changed))
     }
 
-    /// By which factor a change leads away from what was measured.
+    /// Factor by which a change leads away from the measured system.
     fn changed(&self, change: SystemChange) -> f64 {
         let servers = self.chosen.model.storage(&self.chosen.logs).servers;
         let away = |factor: f64| factor.max(1.0 / factor).max(CHANGE_MIN);
@@ -423,7 +423,7 @@ impl Analysis {
         }
     }
 
-    /// Whether the chosen model has servers of which there could be more.
+    /// Whether the number of servers of the chosen model can be changed.
     #[must_use]
     pub fn has_servers(&self) -> bool {
         let storage = self.chosen.model.storage(&self.chosen.logs);
@@ -441,8 +441,8 @@ impl Analysis {
     }
 }
 
-/// The interval around a value: drawn ends and the model's error, as independent of each other, in
-/// the logarithm; wider by the rule of extrapolation.
+/// The interval around a value: bootstrap ends and model error, combined as independent on a
+/// logarithmic scale, and widened for extrapolation.
 fn widened(estimate: Estimate, low: f64, high: f64, error: f64, beyond: f64) -> Estimate {
     let value = estimate.value;
     let doublings = beyond.log2();

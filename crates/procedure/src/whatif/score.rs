@@ -1,4 +1,4 @@
-//! Which model, by how well it predicts points that it did not see.
+//! Chooses a model by how well it predicts unseen points.
 
 use random::{Purpose, Stream};
 use results::{MeasuredRange, ModelParameter, ModelScore, UnseenScore};
@@ -8,31 +8,31 @@ use super::evidence::{Evidence, LoadPoint};
 use super::fit::{Datum, FittedModel, SIGMA_MIN, fit, refit};
 use super::model::{FittedParameter, KnownParameters, Model};
 
-/// Fewer groups of points than this leave nothing to test a model with.
+/// Minimum number of groups of points for testing a model.
 pub const GROUPS_MIN: usize = 4;
-/// Root mean square error of left-out points above which nothing is predicted.
+/// Root mean square error on held-out points above which nothing is predicted.
 pub const RMS_MAX: f64 = 0.15;
-/// Points with clients so many times those of the first are left out together.
+/// Points within this factor of the first's clients are held out together.
 const GROUP_RATIO: f64 = 1.26;
-/// A smaller model may be worse than the best by this factor, and this much.
+/// A smaller model may be worse than the best by this factor, plus this much.
 const SLACK: (f64, f64) = (1.25, 0.003);
-/// A model is not believed to be better than this, whatever the score says.
+/// Minimum assumed error of a model, whatever its score.
 const ERROR_MIN: f64 = 0.002;
-/// Errors of what was left out count the less, the noisier the points are; below this, alike.
+/// Errors of held-out points are weighted down for noise; below this, equally.
 const NOISE: f64 = 0.02;
-/// Draws of the bootstrap.
+/// Number of bootstrap draws.
 const DRAWS: u64 = 200;
 
-/// A fitted model with everything that says how far it can be trusted.
+/// A fitted model with its accuracy.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// What was fitted.
+    /// The fitted data.
     pub evidence: Evidence,
-    /// What the fit saw, at its ends.
+    /// Range of the fitted data.
     pub range: MeasuredRange,
-    /// How every model did, the smallest first.
+    /// Accuracy of all models, the smallest first.
     pub scores: Vec<ModelScore>,
-    /// How the chosen model did on further points.
+    /// Accuracy of the chosen model on further points.
     pub unseen: Vec<UnseenScore>,
     /// Other models that predict about as well, in words.
     pub rivals: Vec<String>,
@@ -40,23 +40,23 @@ pub struct Analysis {
     pub parameters: Vec<ModelParameter>,
     pub(super) chosen: FittedModel,
     pub(super) setting: KnownParameters,
-    /// Fits to points drawn within their intervals, and the think time of each.
+    /// Fits to points drawn within their intervals, with the think time of each.
     pub(super) draws: Vec<(FittedModel, KnownParameters)>,
-    /// Half-width, in the logarithm, that the error on left-out points adds.
+    /// Half-width, on a logarithmic scale, added for the error on held-out points.
     pub(super) error: f64,
     rms: f64,
 }
 
-/// A model that was tried.
+/// A candidate model.
 struct Tried {
     fitted: FittedModel,
-    /// How many equally weighted errors the score is worth.
+    /// Effective number of errors behind the score.
     freedom: f64,
     score: ModelScore,
 }
 
 impl Analysis {
-    /// Fit all models and choose one; `None` when there are too few points to test a single one.
+    /// Fits all models and chooses one; `None` if there are too few points to test any.
     #[must_use]
     pub fn new(evidence: Evidence, seed: u64) -> Option<Self> {
         let data: Vec<Datum> = evidence.points.iter().map(datum).collect();
@@ -84,7 +84,7 @@ impl Analysis {
             freedom,
             score,
         } = &tried[chosen];
-        // The errors have no mean taken off: as many degrees of freedom as there are.
+        // No mean is subtracted from the errors, so degrees of freedom equal their number.
         let t = student_t(0.975, *freedom);
         let mut analysis = Self {
             range: range(&evidence.points),
@@ -107,7 +107,7 @@ impl Analysis {
         Some(analysis)
     }
 
-    /// Why nothing may be predicted from it, if that is so.
+    /// Why nothing can be predicted from it, if so.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
@@ -149,7 +149,7 @@ impl Analysis {
                 ..Estimate::exact(value, self.evidence.points.len() as f64)
             };
             if *part == FittedParameter::Variation {
-                // A squared coefficient is fitted, and the coefficient is what people know.
+                // A squared coefficient is fitted, but users know the coefficient itself.
                 (value.value, value.low) = (value.value.sqrt(), value.low.sqrt());
                 value.high = value.high.sqrt();
             }
@@ -171,7 +171,7 @@ impl Analysis {
         parts.map(parameter).chain(self.known()).collect()
     }
 
-    /// What was measured and not fitted.
+    /// Parameters that were measured rather than fitted.
     fn known(&self) -> impl Iterator<Item = ModelParameter> {
         let samples = self.evidence.points.len() as f64;
         let known = |name: &str, unit: &str, value| ModelParameter {
@@ -213,7 +213,7 @@ impl Analysis {
     }
 }
 
-/// A point as the fit sees it.
+/// A point for the fit.
 fn datum(point: &LoadPoint) -> Datum {
     let Estimate {
         value, low, high, ..
@@ -244,7 +244,7 @@ fn range(points: &[LoadPoint]) -> MeasuredRange {
     }
 }
 
-/// The points, which are in order of clients, in groups of neighbours.
+/// Groups of neighbouring points, which are in order of clients.
 pub(super) fn groups(clients: impl Iterator<Item = u32>) -> Vec<std::ops::Range<usize>> {
     let mut groups: Vec<std::ops::Range<usize>> = Vec::new();
     let mut first = 0.0;
@@ -261,7 +261,7 @@ pub(super) fn groups(clients: impl Iterator<Item = u32>) -> Vec<std::ops::Range<
     groups
 }
 
-/// An error on points that a fit did not see, and the weight that it deserves.
+/// An error on held-out points, with its weight.
 struct HeldOut {
     error: f64,
     weight: f64,
@@ -280,8 +280,8 @@ impl HeldOut {
     }
 }
 
-/// Fit a model, and leave out every group but the first and the last in turn. Where there are too
-/// few groups for that, further runs take their place.
+/// Fits a model, and holds out every group but the first and the last in turn. If there are too few
+/// groups, further runs are used instead.
 fn try_model(
     model: Model,
     data: &[Datum],
@@ -332,13 +332,13 @@ fn try_model(
     })
 }
 
-/// How far a model is off at a point, in the logarithm.
+/// Error of a model at a point, in the logarithm.
 fn error(fitted: &FittedModel, datum: &Datum, setting: &KnownParameters) -> f64 {
     fitted.response(datum.clients, setting).ln() - datum.log_response
 }
 
 /// The parametric bootstrap (B. Efron, R. Tibshirani, "An Introduction to the Bootstrap", 1993,
-/// section 6.5): every point is drawn within its interval, and the model fitted again.
+/// section 6.5): draws every point within its interval, and fits the model again.
 fn draws(
     fitted: &FittedModel,
     data: &[Datum],
@@ -348,7 +348,7 @@ fn draws(
 ) -> Vec<(FittedModel, KnownParameters)> {
     let draw = |number: u64| {
         let mut stream = Stream::new(seed, number, Purpose::Resample);
-        // So many degrees of freedom that it is the normal distribution.
+        // Enough degrees of freedom to be a normal distribution.
         let mut normal = || student_t(stream.open_unit(), 1e9);
         let think_sigma = 0.5 * (think.high - think.low) / 1.96;
         let setting = KnownParameters {
@@ -367,7 +367,7 @@ fn draws(
     (0..DRAWS).filter_map(draw).collect()
 }
 
-/// An error in the logarithm as a share.
+/// An error in the logarithm as a relative error.
 fn share(error: f64) -> f64 {
     error.abs().exp_m1()
 }
@@ -385,7 +385,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// The ends of the middle 95 %; of none, no number at all.
+/// The ends of the middle 95 %; NaN without values.
 pub(super) fn quantiles(mut values: Vec<f64>) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
     let Some(last) = values.len().checked_sub(1) else {
