@@ -1,7 +1,7 @@
-//! What the user typed, for the record.
+//! The command-line arguments, for the record.
 
-/// The arguments of this process after the first `left_out`, of which the first is its own name.
-/// What is no text is recorded with the replacement character where it is none.
+/// The arguments of this process after the first `left_out`, counting its own name as the first.
+/// Invalid UTF-8 is recorded with the replacement character.
 #[must_use]
 pub fn typed_arguments(left_out: usize) -> Vec<String> {
     let typed = std::env::args_os().skip(left_out);

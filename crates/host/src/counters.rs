@@ -1,7 +1,7 @@
-//! System counters around a measurement: processor time, I/O of this process, work of the device.
+//! System counters around a measurement: CPU time, I/O of this process, activity of the device.
 //!
-//! Two looks and their difference. What counts for all processes (the device, steal time) includes
-//! the work of others. Sources: proc_pid_stat(5), proc_pid_io(5), proc_stat(5), and the kernel's
+//! Two readings and their difference. Counters for all processes (device, steal time) include other
+//! processes. Sources: proc_pid_stat(5), proc_pid_io(5), proc_stat(5), and the kernel's
 //! `block/stat`.
 
 use engine::Activity;
@@ -14,10 +14,10 @@ use crate::inspect::facts::SystemRoots;
 const NS_PER_SECOND: u64 = 1_000_000_000;
 /// The unit of the kernel's sector counts, whatever the device's own block size.
 const SECTOR_BYTES: u64 = 512;
-/// Pages as they are reported here, whatever the machine's own.
+/// Page size in reports, whatever the machine's own is.
 const PAGE_BYTES: u64 = 4096;
 
-/// One look at the counters.
+/// One reading of the counters.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     cpu_ns: u64,
@@ -28,7 +28,7 @@ pub struct Counters {
     machine: Option<MachineTicks>,
 }
 
-/// From the first line of `/proc/stat`: what all processors did, in clock ticks.
+/// From the first line of `/proc/stat`: time of all processors, in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MachineTicks {
     busy: u64,
@@ -45,7 +45,8 @@ struct ProcessTimes {
 }
 
 impl Counters {
-    /// Looks now. `device` is a kernel name such as `sda1`; without it the device is left out.
+    /// Reads the counters. `device` is a kernel name such as `sda1`; without it the device is left
+    /// out.
     #[must_use]
     pub fn take(device: Option<&str>) -> Self {
         Counters {
@@ -69,7 +70,7 @@ impl Counters {
         }
     }
 
-    /// What was done so far, without the calling thread's own processor time: it only watches.
+    /// Activity so far, without the CPU time of the calling thread, which only observes.
     #[must_use]
     pub fn activity(&self) -> Activity {
         let tick_ns = NS_PER_SECOND / rustix::param::clock_ticks_per_second().max(1);
@@ -91,12 +92,12 @@ impl Counters {
             pages_fetched: self.io.map(|io| io.read_bytes / PAGE_BYTES),
             minor_faults: self.process.map(|it| it.minor_faults),
             major_faults: self.process.map(|it| it.major_faults),
-            // The kernel's page cache is that of all processes.
+            // The kernel's page cache is shared by all processes.
             file_cache_page_us: None,
         }
     }
 
-    /// What happened between this look and a `later` one.
+    /// What happened between this reading and a `later` one.
     #[must_use]
     pub fn delta(&self, later: &Counters) -> CountersDelta {
         let tick_ns = NS_PER_SECOND / rustix::param::clock_ticks_per_second().max(1);
@@ -136,15 +137,15 @@ pub fn process_cpu_ns() -> u64 {
     clock_ns(ClockId::ProcessCPUTime)
 }
 
-/// CPU time of the calling thread so far, in nanoseconds: what a thread that only watches must
-/// subtract from the cost of the measurement.
+/// CPU time of the calling thread so far, in nanoseconds, which an observing thread must subtract
+/// from the cost of the measurement.
 #[must_use]
 pub fn thread_cpu_ns() -> u64 {
     clock_ns(ClockId::ThreadCPUTime)
 }
 
-/// How long the calling thread has waited for a processor so far, nanoseconds; `None` where the
-/// kernel does not count it.
+/// How long the calling thread has waited for a processor so far, nanoseconds; `None` if the kernel
+/// does not count it.
 #[must_use]
 pub fn thread_wait_ns() -> Option<u64> {
     let counts = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -153,10 +154,10 @@ pub fn thread_wait_ns() -> Option<u64> {
 
 /// Share, 0 to 1, of the `bytes_read` by this process that did not come from a device.
 ///
-/// `None` when nothing was read, or another than this `account` has what was fetched. The count of
-/// the kernel includes read-ahead, which may fetch more than was asked for: a share of 0 then hides
-/// some hits. Direct I/O is counted as fetched, also when the device or the host answers from its
-/// own cache. Reads of other files by this process meanwhile lower the share.
+/// `None` if nothing was read, or if the process counters do not cover this `account`. The kernel's
+/// count includes read-ahead, which may fetch more than was requested, so a share of 0 may hide
+/// some hits. Direct I/O counts as fetched even if the device or the host serves it from its own
+/// cache. Concurrent reads of other files by this process lower the share.
 #[must_use]
 pub fn page_cache_share(
     bytes_read: u64,
@@ -176,11 +177,12 @@ pub(crate) fn clock_ns(clock: ClockId) -> u64 {
         .saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// The program's name may hold blanks and parentheses, so fields count from the last one.
+/// The program's name may contain blanks and parentheses, so fields are counted from the last
+/// parenthesis.
 fn process_times(text: &str) -> Option<ProcessTimes> {
     let (_, rest) = text.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
-    // The manual numbers fields from 1; the first after the name is number 3.
+    // The manual numbers fields from 1. The first after the name is number 3.
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some(ProcessTimes {
         minor_faults: field(10)?,
@@ -230,7 +232,7 @@ pub(crate) fn device_activity(facts: &SystemRoots, name: &str) -> Option<DeviceA
     })
 }
 
-/// Stolen ticks of all processors, from the first line of `/proc/stat`.
+/// Steal ticks of all processors, from the first line of `/proc/stat`.
 pub(crate) fn steal_ticks(text: &str) -> Option<u64> {
     text.lines()
         .next()?
@@ -241,7 +243,8 @@ pub(crate) fn steal_ticks(text: &str) -> Option<u64> {
         .ok()
 }
 
-/// User, nice, system, idle, I/O wait, interrupts, soft interrupts, steal; guests are in the first.
+/// User, nice, system, idle, I/O wait, interrupts, soft interrupts, steal; guest time is included
+/// in the first.
 fn machine_ticks(text: &str) -> Option<MachineTicks> {
     let words = text.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = words
@@ -252,7 +255,7 @@ fn machine_ticks(text: &str) -> Option<MachineTicks> {
     let [user, nice, system, idle, io_wait, rest @ ..] = ticks.as_slice() else {
         return None;
     };
-    // Stolen time was neither used nor there.
+    // Steal time was neither used nor available.
     let interrupts: u64 = rest.iter().take(2).sum();
     Some(MachineTicks {
         busy: user + nice + system + interrupts,
@@ -271,7 +274,7 @@ fn io_between(first: &ProcessIo, last: &ProcessIo) -> ProcessIo {
     }
 }
 
-/// `None` when the looks were at different devices.
+/// `None` if the readings are of different devices.
 fn device_between(looks: (&DeviceActivity, &DeviceActivity)) -> Option<DeviceActivity> {
     let (first, last) = looks;
     let between = |last: Option<u64>, first| {
@@ -314,7 +317,7 @@ mod tests {
         Counters::take_from(&facts, Some("sda"))
     }
 
-    /// Two looks at a machine, and what happened between them.
+    /// Two readings of a machine, and the difference.
     fn two_looks() -> [Counters; 2] {
         let top = tempfile::tempdir().expect("a temporary directory");
         let first = look(

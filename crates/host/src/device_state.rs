@@ -1,10 +1,10 @@
-//! What a drive says of itself, its temperature and its wear, and its volatile cache of writes,
-//! which is switched off for a while.
+//! Temperature and wear of a drive, and its volatile write cache, which can be switched off
+//! temporarily.
 //!
-//! The kernel's `queue/write_cache` is only read: writing it changes what the kernel believes, and
-//! not what the drive does (`ABI/stable/sysfs-block`), so that flushes would be left out. What is
-//! written is `cache_type`, which asks the drive itself (`ABI/testing/sysfs-class-scsi_disk`, and
-//! that of virtio-blk).
+//! The kernel's `queue/write_cache` is only read: writing it changes what the kernel assumes, not
+//! the drive (`ABI/stable/sysfs-block`), so that flushes would be omitted. `cache_type` is written,
+//! since it switches the drive itself (`ABI/testing/sysfs-class-scsi_disk`, and that of
+//! virtio-blk).
 
 use std::fs;
 use std::io;
@@ -17,22 +17,22 @@ use serde_json::Value;
 use crate::inspect::block::directory;
 use crate::inspect::facts::{SystemRoots, names, number, text};
 
-/// Where a drive's sensors lie below its directory; NVMe has them with the controller.
+/// Locations of a drive's sensors below its directory. For NVMe they are at the controller.
 const SENSORS: [&str; 4] = [
     "device",
     "device/hwmon",
     "device/device/hwmon",
     "device/device",
 ];
-/// The tool that asks a drive how it is, and how it is asked.
+/// The tool to query a drive's health, and its arguments.
 const TOOL: &str = "smartctl";
 const TOOL_ARGUMENTS: [&str; 3] = ["--json", "--attributes", "--nocheck=standby"];
-/// The words of `cache_type`.
+/// The values of `cache_type`.
 const ON: &str = "write back";
 const OFF: &str = "write through";
 
-/// What the drive of that name says of itself, by the kernel's sensors, and by `smartctl` where
-/// that is installed and may ask; `None` where nothing is known.
+/// Health of the drive `device`, from the kernel's sensors, and from `smartctl` if installed and
+/// permitted; `None` if unknown.
 #[must_use]
 pub fn device_health(roots: &SystemRoots, device: &str) -> Option<DeviceHealth> {
     let reported = asked(device).map(|report| reported(&report));
@@ -44,7 +44,7 @@ pub fn device_health(roots: &SystemRoots, device: &str) -> Option<DeviceHealth> 
     (health.celsius.is_some() || health.wear.is_some()).then_some(health)
 }
 
-/// Degrees Celsius by the first sensor.
+/// Temperature in degrees Celsius from the first sensor.
 fn sensed(roots: &SystemRoots, device: &str) -> Option<f64> {
     let own = directory(roots, device)?;
     let places = SENSORS.iter().map(|it| own.join(it));
@@ -60,7 +60,7 @@ fn sensed(roots: &SystemRoots, device: &str) -> Option<f64> {
 fn asked(device: &str) -> Option<Vec<u8>> {
     let mut tool = Command::new(TOOL);
     tool.args(TOOL_ARGUMENTS).arg(format!("/dev/{device}"));
-    // Its status has a bit for each thing that it finds; what it says is JSON all the same.
+    // Its exit status has a bit for each finding. The output is JSON in any case.
     let output = tool
         .stdin(Stdio::null())
         .stderr(Stdio::null())
@@ -69,7 +69,7 @@ fn asked(device: &str) -> Option<Vec<u8>> {
     Some(output.stdout)
 }
 
-/// What a report of `smartctl` says, as far as it can be read.
+/// Parses a report of `smartctl` as far as possible.
 // fuzzed: system_text
 pub(crate) fn reported(report: &[u8]) -> DeviceHealth {
     let report: Value = serde_json::from_slice(report).unwrap_or_default();
@@ -79,7 +79,7 @@ pub(crate) fn reported(report: &[u8]) -> DeviceHealth {
     }
 }
 
-/// The share of the writes that the maker promises that are used, where it is said.
+/// Share of the rated writes that is used up, if reported.
 fn worn(asked: &Value) -> Option<f64> {
     let nvme = asked["nvme_smart_health_information_log"]["percentage_used"].as_f64();
     let scsi = asked["scsi_percentage_used_endurance_indicator"].as_f64();
@@ -87,7 +87,7 @@ fn worn(asked: &Value) -> Option<f64> {
     nvme.or(scsi).or(ata).map(|percent| percent / 100.0)
 }
 
-/// A volatile cache that is switched off, and on again when this is dropped.
+/// A write cache that is switched off, and restored on drop.
 #[derive(Debug)]
 pub struct CacheOff {
     file: PathBuf,
@@ -95,10 +95,10 @@ pub struct CacheOff {
 }
 
 impl CacheOff {
-    /// Switch off the volatile cache of the drive of that name; `None` where it is off already.
+    /// Switches off the volatile write cache of a drive; `None` if it is already off.
     ///
     /// # Errors
-    /// When the system has no switch for it, refuses, or the drive does not do it.
+    /// If the system has no switch for it or refuses, or the drive does not comply.
     pub fn new(roots: &SystemRoots, device: &str) -> io::Result<Option<Self>> {
         let file = switch(roots, device).ok_or(io::ErrorKind::Unsupported)?;
         let was = text(&file).unwrap_or_default();
@@ -109,7 +109,7 @@ impl CacheOff {
         let switched = Self { file, was };
         match text(&switched.file) {
             Some(now) if now == OFF => Ok(Some(switched)),
-            // Dropping it writes back what it was.
+            // Dropping it restores the previous state.
             _ => Err(io::Error::other("the drive keeps its cache on")),
         }
     }
@@ -117,12 +117,12 @@ impl CacheOff {
 
 impl Drop for CacheOff {
     fn drop(&mut self) {
-        // Nobody is left to be told: a cache that stays off loses nothing.
+        // Errors cannot be reported here. A cache that stays off loses no data.
         let _ = fs::write(&self.file, if self.was.is_empty() { ON } else { &self.was });
     }
 }
 
-/// The file that asks the drive itself.
+/// The file that controls the drive's cache.
 fn switch(roots: &SystemRoots, device: &str) -> Option<PathBuf> {
     let own = directory(roots, device)?;
     let scsi: &Path = &own.join("device/scsi_disk");

@@ -1,4 +1,4 @@
-//! Captures the machine and the moment of a run.
+//! Captures the environment of a run: the machine and the time.
 
 use jiff::Timestamp;
 use results::environment::{Environment, Pressure};
@@ -8,20 +8,20 @@ use crate::inspect::cgroup;
 use crate::inspect::facts::SystemRoots;
 use crate::inspect::mounts;
 
-/// Describes this machine now. What it does not reveal stays `None`.
+/// Describes this machine now. Unknown facts stay `None`.
 #[must_use]
 pub fn capture() -> Environment {
     capture_from(&SystemRoots::default())
 }
 
-/// The moment that was `ago` before now, as RFC 3339 text in UTC.
+/// The time `ago` before now, as RFC 3339 text in UTC.
 #[must_use]
 pub fn moment_before(ago: Duration) -> String {
     (Timestamp::now() - std::time::Duration::from_nanos(ago.as_nanos())).to_string()
 }
 
-/// A moment in RFC 3339 as this machine's time of day, its local date and time in seconds, and its
-/// seconds since 1970; `None` when it is none.
+/// Converts an RFC 3339 time to local date and time in seconds, and to seconds since 1970; `None`
+/// if it is invalid.
 #[must_use]
 pub fn local_moment(rfc_3339: &str) -> Option<(String, f64, f64)> {
     let moment: Timestamp = rfc_3339.parse().ok()?;
@@ -31,7 +31,7 @@ pub fn local_moment(rfc_3339: &str) -> Option<(String, f64, f64)> {
     Some((local.strftime("%H:%M:%S").to_string(), wall + offset, wall))
 }
 
-/// A millisecond since 1970 in ISO 8601, to the second: this machine's time with its offset.
+/// Milliseconds since 1970 as ISO 8601 text to the second, in local time with its offset.
 #[must_use]
 pub fn local_iso(unix_ms: u64) -> String {
     let moment = Timestamp::from_millisecond(i64::try_from(unix_ms).unwrap_or(i64::MAX));
@@ -41,21 +41,21 @@ pub fn local_iso(unix_ms: u64) -> String {
     local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
-/// The same in UTC, for a clock that is no machine's.
+/// The same in UTC, for clocks that belong to no machine.
 #[must_use]
 pub fn utc_iso(unix_ms: u64) -> String {
     let moment = Timestamp::from_millisecond(i64::try_from(unix_ms).unwrap_or(i64::MAX));
     format!("{:.0}", moment.unwrap_or(Timestamp::MAX))
 }
 
-/// Milliseconds since 1970 by this machine's clock of the day.
+/// Milliseconds since 1970 by the wall clock.
 #[must_use]
 pub fn unix_ms() -> u64 {
     u64::try_from(Timestamp::now().as_millisecond()).unwrap_or(0)
 }
 
-/// Describes the machine whose `/proc` and `/sys` are given. Name, kernel and the processors that
-/// this process may use come from system calls all the same.
+/// Describes the machine whose `/proc` and `/sys` are given. Host name, kernel and allowed
+/// processors still come from system calls.
 #[must_use]
 // fuzzed: system_text
 pub fn capture_from(facts: &SystemRoots) -> Environment {
@@ -90,12 +90,12 @@ pub fn capture_from(facts: &SystemRoots) -> Environment {
     }
 }
 
-/// Variables in which a commit stands: ours, GitHub's and GitLab's.
+/// Environment variables with a commit: ours, GitHub's and GitLab's.
 const COMMIT_VARIABLES: [&str; 3] = ["SEEKSTONE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA"];
-/// A commit is no longer.
+/// Maximum length of a commit.
 const COMMIT_CHARS_MAX: usize = 64;
 
-/// The commit that is being built, where a build server says so.
+/// The commit being built, if a build server provides it.
 fn commit() -> Option<String> {
     let named = COMMIT_VARIABLES
         .iter()
@@ -144,8 +144,8 @@ fn cpus_allowed() -> u32 {
     set.map_or(1, |set| set.count().max(1))
 }
 
-/// A hypervisor announces itself in the processor's flags; firmware tables name it. The tables
-/// alone prove nothing, as some clouds sell whole machines under the same name.
+/// A hypervisor sets a processor flag, and firmware tables name it. The tables alone are no proof,
+/// since some clouds sell bare metal under the same name.
 fn virtualised(facts: &SystemRoots) -> Option<String> {
     if let Some(kind) = facts.sys_text("hypervisor/type") {
         return Some(kind);
@@ -200,7 +200,8 @@ fn pressure_io(facts: &SystemRoots) -> Option<Pressure> {
     })
 }
 
-/// Share of the first line of `/proc/stat`. Guest time is left out, as user time contains it.
+/// Steal share from the first line of `/proc/stat`. Guest time is left out, since user time
+/// includes it.
 fn steal_share(facts: &SystemRoots) -> Option<f64> {
     let text = facts.proc_text("stat")?;
     let line = text.lines().next()?.strip_prefix("cpu ")?;

@@ -1,5 +1,5 @@
-//! Whether this process ran all the time, and whether the clock of the day was set: a thread that
-//! looks at three clocks, and touches no storage.
+//! Detects whether this process was stopped or the wall clock was set: a thread reads three clocks
+//! and touches no storage.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,42 +12,42 @@ use rustix::time::{ClockId, clock_gettime};
 use sys::MonotonicClock;
 use units::Instant;
 
-/// How often it looks.
+/// Interval between readings.
 const BEAT: StdDuration = StdDuration::from_millis(50);
-/// A process that runs looks no later than this, ns.
+/// A running process reads the clocks no later than this, ns.
 const LATE_NS: u64 = 100_000_000;
-/// Gaps that are kept for whoever asks, at most.
+/// Maximum number of gaps kept.
 const GAPS_MAX: usize = 1_000;
 
-/// Why time passed without this process, or the time of day jumped.
+/// Why time passed without this process, or the wall clock jumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockGap {
     /// The machine was suspended.
     Suspended {
-        /// For how long, ns.
+        /// Duration, ns.
         for_ns: u64,
     },
-    /// The process was stopped, or had no processor.
+    /// The process was stopped, or got no processor.
     Stopped {
-        /// For how long, ns.
+        /// Duration, ns.
         for_ns: u64,
     },
-    /// The time of day was set: forward is positive, ns.
+    /// The wall clock was set; positive is forward, ns.
     Set { by_ns: i64 },
 }
 
 /// One reading of the clocks, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ThreeClocks {
-    /// Without the time of a suspend.
+    /// Excludes suspended time.
     monotonic: u64,
-    /// With it.
+    /// Includes suspended time.
     boot: u64,
-    /// Of the day.
+    /// Wall clock.
     day: i64,
 }
 
-/// What a thread of its own saw of the clocks.
+/// A thread that observes the clocks.
 #[derive(Debug)]
 pub struct Heartbeat {
     beats: Arc<Mutex<Beats>>,
@@ -62,10 +62,10 @@ struct Beats {
 }
 
 impl Heartbeat {
-    /// A heartbeat on that clock.
+    /// Starts a heartbeat on that clock.
     ///
     /// # Errors
-    /// When the system refuses a thread.
+    /// If the thread cannot be started.
     pub fn start(clock: MonotonicClock) -> io::Result<Self> {
         let beats = Arc::new(Mutex::new(Beats {
             last: clock.now(),
@@ -96,13 +96,13 @@ impl Heartbeat {
         })
     }
 
-    /// When it looked last: of what came later nothing is known yet.
+    /// Time of the last reading; later events are not known yet.
     #[must_use]
     pub fn last(&self) -> Instant {
         locked(&self.beats).last
     }
 
-    /// The gaps since this was asked last: after the first instant, before the second.
+    /// Gaps since the last call. Each lies after the first instant and before the second.
     pub fn take_gaps(&self) -> Vec<(Instant, Instant, ClockGap)> {
         std::mem::take(&mut locked(&self.beats).gaps)
     }
@@ -136,7 +136,7 @@ fn reading() -> ThreeClocks {
     }
 }
 
-/// What lies between two readings that should be a beat apart.
+/// Gaps between two readings that should be one interval apart.
 fn gaps(before: &ThreeClocks, now: &ThreeClocks) -> [Option<ClockGap>; 3] {
     let ran = now.monotonic.saturating_sub(before.monotonic);
     let passed = now.boot.saturating_sub(before.boot);

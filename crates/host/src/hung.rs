@@ -1,5 +1,5 @@
-//! Threads of this process that wait in the kernel for something else than each other: where
-//! storage does not answer, they say where it hangs. Source: proc_pid_stat(5), proc_pid_stack(5).
+//! Threads of this process that wait in the kernel for anything but each other. If storage does not
+//! respond, they show where it hangs. Source: proc_pid_stat(5), proc_pid_stack(5).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use rustix::thread::gettid;
 
 use crate::inspect::facts::{SystemRoots, names};
 
-/// Functions of a kernel stack that are told.
+/// Maximum number of kernel functions reported.
 const FUNCTIONS_MAX: usize = 3;
-/// What stands in the name of a function in which a thread waits for other threads, for a child,
-/// for time to pass, for a completion of a ring, or for somebody who talks to it.
+/// Parts of kernel function names in which a thread waits for other threads, for a child, for time
+/// to pass, for a completion of a ring, or for input.
 const IDLE: [&str; 11] = [
     "futex",
     "io_cqring_wait",
@@ -28,17 +28,17 @@ const IDLE: [&str; 11] = [
     "unix",
 ];
 
-/// Threads that wait for a signal as long as this process lives.
+/// Number of threads that wait for signals as long as this process lives.
 static FOR_SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
 /// Threads that hang at the same place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HungThreads {
-    /// Their numbers, as `ps -L` lists them.
+    /// Thread ids, as listed by `ps -L`.
     pub numbers: Vec<u32>,
-    /// The state as `ps` shows it. In state D no signal ends a thread, mostly not even SIGKILL.
+    /// State as shown by `ps`. In state D no signal ends a thread, usually not even SIGKILL.
     pub state: char,
-    /// The functions of the kernel in which they wait, innermost first, as far as we may know.
+    /// Kernel functions in which they wait, innermost first, as far as permitted.
     pub functions: Vec<String>,
 }
 
@@ -55,16 +55,16 @@ impl fmt::Display for HungThreads {
     }
 }
 
-/// One more thread waits for signals until the process ends.
+/// Registers a thread that waits for signals until the process ends.
 pub(crate) fn one_more_for_signals() {
     FOR_SIGNALS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The threads of this process that hang now.
 ///
-/// They are not looked at where there are none but the caller, the first thread and those that wait
-/// for signals: each that is looked at by its number costs the kernel up to a tenth of a second of
-/// CPU when the process ends.
+/// Skipped if there are only the caller, the first thread and those that wait for signals:
+/// examining a thread by its id costs the kernel up to a tenth of a second of CPU when the process
+/// ends.
 #[must_use]
 pub fn hung_threads() -> Vec<HungThreads> {
     let facts = SystemRoots::default();
@@ -84,8 +84,8 @@ fn thread_count(facts: &SystemRoots) -> Option<usize> {
     count?.trim().parse().ok()
 }
 
-/// What becomes of a process that is to end while these hang; `None` where there are none. A call
-/// that cannot be interrupted keeps it, whatever its state says before it is tried.
+/// What happens to a process that should end while these hang; `None` if there are none. An
+/// uninterruptible call keeps it alive, whatever its state says before.
 #[must_use]
 pub fn kept_by(hung: &[HungThreads]) -> Option<String> {
     let threads: Vec<String> = hung.iter().map(ToString::to_string).collect();
@@ -123,23 +123,23 @@ fn hung_in(facts: &SystemRoots, own: u32) -> Vec<HungThreads> {
     hung.collect()
 }
 
-/// Whether a thread that waits there, or at a place that is not told, waits for no storage.
+/// Whether a thread in these functions, or in an unknown place, does not wait for storage.
 fn is_idle(functions: &[String]) -> bool {
     let named = |function: &String| IDLE.iter().any(|idle| function.contains(idle));
-    // All that threads of io_uring do is done beneath this.
+    // All work of io_uring threads happens below this function.
     let awaits_work = |innermost: &String| innermost == "io_wq_worker";
     functions.first().is_none_or(awaits_work) || functions.iter().any(named)
 }
 
-/// The state is the first word behind the name, which stands in brackets and may hold any.
+/// The state is the first word after the name, which is in brackets and may contain any characters.
 fn state_of(facts: &SystemRoots, number: u32) -> Option<char> {
     let stat = facts.proc_text(&format!("self/task/{number}/stat"))?;
     let (_, rest) = stat.rsplit_once(')')?;
     rest.trim_start().chars().next()
 }
 
-/// The kernel's stack of a thread, which only root may read; else the function in which it waits,
-/// if the kernel shows it.
+/// The kernel stack of a thread, which only root may read, or else the function in which it waits,
+/// if available.
 fn functions_of(facts: &SystemRoots, number: u32) -> Vec<String> {
     if let Some(stack) = facts.proc_text(&format!("self/task/{number}/stack")) {
         let functions = stack.lines().filter_map(|line| {
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// `/proc/self/task` of a program one of whose two readers hangs.
+    /// `/proc/self/task` of a program with two readers, one of which hangs.
     #[test]
     fn who_waits_for_storage_is_told_from_who_waits_for_work() {
         let proc = tempfile::tempdir().expect("a directory");

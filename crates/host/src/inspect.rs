@@ -1,7 +1,7 @@
-//! Says what a target is, what it stands on, and what about it would mislead a reader of results.
+//! Inspects a target: its kind, the storage below it, and what can distort results.
 //!
-//! Only looks: nothing is opened, read or written but the kernel's own text files. A fact that is
-//! missing stays unknown; only a target that is not there or out of reach is an error.
+//! Only looks: nothing is opened, read or written except the kernel's text files. A missing fact
+//! stays unknown. It is an error only if the target does not exist or is out of reach.
 
 pub(crate) mod block;
 mod buffered_loop;
@@ -35,10 +35,10 @@ use self::mounts::Mount;
 pub use self::queue::{has_poll_queues, request_bytes};
 use crate::environment;
 
-/// File systems that keep their files in main memory.
+/// File systems in main memory.
 const MEMORY_KINDS: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 
-/// File systems whose data lives on another machine, or on the host of a virtual one.
+/// File systems with data on another machine, or on the host of a virtual machine.
 const REMOTE_KINDS: [&str; 32] = [
     "nfs",
     "nfs3",
@@ -74,23 +74,23 @@ const REMOTE_KINDS: [&str; 32] = [
     "fuse.juicefs",
 ];
 
-/// Transports of devices that are main memory.
+/// Transports of devices in main memory.
 const MEMORY_TRANSPORTS: [&str; 2] = ["zram", "ram"];
 
-/// Transports of devices that live on another machine.
+/// Transports of devices on another machine.
 const REMOTE_TRANSPORTS: [&str; 5] = ["nbd", "rbd", "iscsi", "nvme-tcp", "nvme-rdma"];
 
-/// Overlays stacked on overlays: a bound for what the outside can grow.
+/// Maximum depth of stacked overlays.
 const LAYERS_MAX: usize = 8;
 
 /// Why a target cannot be inspected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InspectError {
-    /// Nothing is at this path.
+    /// The path does not exist.
     #[error("{}", missing(.0))]
     Missing(PathBuf),
-    /// The user may not reach this path.
+    /// No permission for this path.
     #[error(
         "no permission to access `{}`. Choose another target, or ask its owner for access",
         .0.display()
@@ -104,15 +104,15 @@ pub enum InspectError {
     Unsupported {
         /// The path as given.
         path: PathBuf,
-        /// What is there, in words.
+        /// What it is, in words.
         found: &'static str,
     },
-    /// The system refused for another reason.
+    /// Another system error.
     #[error("cannot look at `{}`", path.display())]
     System {
         /// The path as given.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -146,12 +146,12 @@ fn missing(path: &Path) -> String {
     format!("there is nothing at `{named}`. {advice}")
 }
 
-/// Describes the target at `path`, with what would mislead a reader of its results.
+/// Describes the target at `path`, with cautions about its results.
 ///
 /// # Errors
 ///
-/// When nothing is there, when it may not be reached, or when it is of a kind (a pipe, a socket, a
-/// character device) that has no storage.
+/// If the path does not exist or is not permitted, or is of a kind without storage (a pipe, a
+/// socket, a character device).
 pub fn inspect(path: &Path) -> Result<(TargetDescription, Vec<Caution>), InspectError> {
     let subject = InspectedPath::look(path)?;
     let facts = SystemRoots::default();
@@ -160,23 +160,23 @@ pub fn inspect(path: &Path) -> Result<(TargetDescription, Vec<Caution>), Inspect
     Ok((description, cautions))
 }
 
-/// What system calls say about the path itself; the rest comes from the kernel's text files.
+/// What system calls tell about the path itself; the rest comes from the kernel's text files.
 #[derive(Clone, Debug)]
 pub(crate) struct InspectedPath {
     pub(crate) given: String,
     pub(crate) path: PathBuf,
     pub(crate) kind: TargetKind,
-    /// `major:minor` of a block device itself.
+    /// `major:minor` of the path itself, if it is a block device.
     pub(crate) device: Option<String>,
     pub(crate) mount_id: Option<u64>,
     pub(crate) size_bytes: Option<u64>,
     pub(crate) allocated_bytes: Option<u64>,
     pub(crate) space: Option<Space>,
-    /// Whether its own attribute has the file system compress it, or what is made in it.
+    /// Whether its own attribute makes the file system compress it, or files created in it.
     pub(crate) is_compressed: bool,
 }
 
-/// Room in a file system.
+/// Space in a file system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
     pub(crate) size_bytes: u64,
@@ -245,7 +245,7 @@ fn kind_of(path: &Path, found: FileType) -> Result<TargetKind, InspectError> {
     })
 }
 
-/// Everything that was found; cautions rest on it.
+/// All facts on which cautions are based.
 pub(crate) struct Evidence<'a> {
     pub(crate) facts: &'a SystemRoots,
     pub(crate) mounts: &'a [Mount],
@@ -310,8 +310,8 @@ pub(crate) fn describe(
     (target, cautions)
 }
 
-/// The mount that holds the subject, then those that an overlay writes to. A block device is held
-/// by no file system: its node's mount says nothing about it.
+/// The mount that holds the subject, then those that an overlay writes to. For a block device there
+/// is none: its node's mount is irrelevant.
 fn layers<'a>(table: &'a [Mount], subject: &InspectedPath) -> Vec<&'a Mount> {
     if subject.kind == TargetKind::BlockDevice {
         return Vec::new();
@@ -332,7 +332,7 @@ fn layers<'a>(table: &'a [Mount], subject: &InspectedPath) -> Vec<&'a Mount> {
     layers
 }
 
-/// The devices beneath the last of the `layers`, or those that a block device stands on.
+/// The devices below the last of the `layers`, or those below a block device.
 fn stack_beneath<'a>(
     facts: &'a SystemRoots,
     table: &'a [Mount],

@@ -1,21 +1,21 @@
 //! Signals that ask the program to stop.
 //!
-//! The first SIGINT, SIGTERM or SIGHUP raises a flag that the measuring loops look at, so that a
-//! run can end in order. What follows within half a second is taken for the same wish: GNU
-//! `timeout`, for one, signals its child and then the group that the child is in. Any later one
-//! ends the process with 128 plus its number, and what stays is named.
+//! The first SIGINT, SIGTERM or SIGHUP sets a flag that the measuring loops check, so that a run
+//! can end in order. Another one within half a second counts as the same request: GNU `timeout`,
+//! for one, signals its child and then the child's group. Any later one ends the process with 128
+//! plus the signal number, and names what is left behind.
 //!
-//! A flag helps nobody whose thread waits for somebody else: for a reader of its output, an answer,
-//! a lock. So whoever is about to wait for the world holds a [`Wait`]; once a signal came, a wait
-//! that takes longer than three seconds ends the process like a second signal. What follows the
-//! measurement is one such wait to the end: nothing looks at the flag any more.
+//! A flag does not help a thread that waits for something outside: a reader of its output, an
+//! answer, a lock. Such a thread holds a [`Wait`]. Once a signal arrived, a wait of more than three
+//! seconds ends the process like a second signal. Everything after the measurement is one such wait
+//! to the end, since nothing checks the flag any more.
 //!
-//! SIGXFSZ gets a handler that does nothing to speak of, so that a write past `ulimit -f` is an
-//! ordinary error (EFBIG) instead of our death. System calls are restarted, not broken off.
+//! SIGXFSZ gets a handler without effect, so that a write beyond `ulimit -f` is an ordinary error
+//! (EFBIG) and not fatal. System calls are restarted, not interrupted.
 //!
-//! A thread may wait for ever for storage that does not answer. Code that can go on without such
-//! threads holds an [`Awaiting`]: the second signal then gives them up, and the third ends the
-//! process. Otherwise, soon after the first signal, the program prints what it hangs on.
+//! A thread may wait for ever for storage that does not respond. Code that can continue without
+//! such threads holds an [`Awaiting`]: the second signal then abandons them, and the third ends the
+//! process. Otherwise, soon after the first signal, the program prints where it hangs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,11 +36,12 @@ use crate::hung::{hung_threads, kept_by, one_more_for_signals};
 use crate::inspect::facts::SystemRoots;
 use crate::together::no_thread;
 
-/// Signals that come this soon after the first are one with it.
+/// Signals this soon after the first count as one with it.
 const SAME_WISH: Duration = Duration::from_millis(500);
-/// How long the world is waited for once a signal came: a slow disk, or a reader about to read.
+/// Maximum wait for something outside once a signal arrived: a slow disk, or a reader about to
+/// read.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long it may take to say what stays, where nobody reads what we say.
+/// Maximum time to print the last message if nobody reads it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A signal that ended a run.
@@ -52,7 +53,7 @@ pub struct Signal {
     pub number: i32,
 }
 
-/// Waits for the world that are under way. Signals are of a process, and so is this.
+/// Current waits for something outside. Global, since signals belong to the process.
 static WAITS: Waits = Waits {
     count: Mutex::new(0),
     changed: Condvar::new(),
@@ -78,7 +79,7 @@ impl Waits {
         self.changed.notify_all();
     }
 
-    /// Return when somebody has waited for the whole of `patience`.
+    /// Returns when a wait has lasted for the whole of `patience`.
     fn outlast(&self, patience: Duration) {
         let mut count = self.count();
         loop {
@@ -96,20 +97,20 @@ impl Waits {
     }
 }
 
-/// While one lives, its thread may wait for the world: a signal that came, or comes, ends the
+/// While it lives, its thread may wait for something outside: a past or future signal ends the
 /// process if that takes long.
 #[derive(Debug)]
 #[must_use = "the wait is over when this is dropped"]
 pub struct Wait(());
 
 impl Wait {
-    /// From now on.
+    /// Starts a wait.
     pub fn begin() -> Self {
         WAITS.add();
         Self(())
     }
 
-    /// To the end of the process: nobody looks at the flag any more.
+    /// Waits until the process ends: nothing checks the flag any more.
     pub fn to_the_end(self) {
         std::mem::forget(self);
     }
@@ -121,30 +122,31 @@ impl Drop for Wait {
     }
 }
 
-/// Who can go on without what the storage keeps, and whether it shall. As [`WAITS`], of a process.
+/// Number of threads that can continue without the storage, and whether they should. Global like
+/// [`WAITS`].
 static AWAITED: AtomicUsize = AtomicUsize::new(0);
 static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
-/// While one lives, its thread looks several times a second whether what it waits for is given up.
+/// While it lives, its thread checks several times a second whether to abandon what it waits for.
 #[derive(Debug)]
 #[must_use = "nobody looks any more when this is dropped"]
 pub struct Awaiting(());
 
 impl Awaiting {
-    /// From now on.
+    /// Starts waiting.
     pub fn begin() -> Self {
         AWAITED.fetch_add(1, Ordering::AcqRel);
         Self(())
     }
 
-    /// Whether a second signal came: the user wants what there is.
+    /// Whether a second signal arrived: the user wants the results so far.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
         IS_GIVEN_UP.load(Ordering::Acquire)
     }
 }
 
-/// Give up what is awaited, as a second signal does, for use as a library.
+/// Abandons what is awaited, as a second signal does, for use as a library.
 pub fn give_up() {
     IS_GIVEN_UP.store(true, Ordering::Release);
 }
@@ -155,12 +157,12 @@ impl Drop for Awaiting {
     }
 }
 
-/// What is to be said before a signal ends the process, if anything is.
+/// The last message before a signal ends the process, if any.
 type LastWords = Box<dyn Fn() -> Option<String> + Send>;
 
 static KEPT: Mutex<Option<LastWords>> = Mutex::new(None);
 
-/// Let `words` be said before a signal ends the process at once.
+/// Sets the last message to print before a signal ends the process.
 pub fn say_at_the_end(words: impl Fn() -> Option<String> + Send + 'static) {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
 }
@@ -180,20 +182,20 @@ const SIGNALS: [Signal; 3] = [
     },
 ];
 
-/// A flag that a signal raises; clones share it.
+/// A flag set by a signal. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
-    /// Number of the signal that came; 0 before.
+    /// Number of the signal received; 0 before.
     raised: Arc<AtomicUsize>,
 }
 
 impl Interrupt {
-    /// Installs the handlers for the rest of the process's life. A SIGHUP that was ignored from
-    /// the start, as under `nohup`, stays ignored.
+    /// Installs the handlers until the process ends. A SIGHUP ignored from the start, as under
+    /// `nohup`, stays ignored.
     ///
     /// # Errors
     ///
-    /// When the system refuses a handler.
+    /// If the system refuses a handler.
     pub fn install() -> io::Result<Self> {
         let interrupt = Interrupt::default();
         let facts = SystemRoots::default();
@@ -215,23 +217,23 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// A flag that no signal raises, for tests and for use as a library.
+    /// A flag that no signal sets, for tests and for use as a library.
     #[must_use]
     pub fn never() -> Self {
         Interrupt::default()
     }
 
-    /// Raise it as SIGINT does, without a signal, for use as a library.
+    /// Sets it as SIGINT does, without a signal, for use as a library.
     pub fn raise(&self) {
         let number = usize::try_from(SIGINT).unwrap_or_default();
         self.raised.store(number, Ordering::Relaxed);
     }
 
-    /// The signal that came, if one did.
+    /// The signal received, if any.
     #[must_use]
     pub fn is_raised(&self) -> Option<Signal> {
         let number = self.raised.load(Ordering::Relaxed);
-        // Asked before each call of a program: what is nearly always true costs next to nothing.
+        // Called before each system call of a program, so the usual case must be cheap.
         if number == 0 {
             return None;
         }
@@ -241,14 +243,14 @@ impl Interrupt {
     }
 }
 
-/// Ends the process at the second signal (one right behind the first counts as the same wish), or
-/// when it has not ended some time after the first.
-/// Code that can go on without the storage gets the second signal instead.
+/// Ends the process at the second signal (one right after the first counts as the same request), or
+/// if it has not ended some time after the first. Code that can continue without the storage gets
+/// the second signal instead.
 fn end_at_the_second(mut signals: Signals) {
     let mut numbers = None;
     for number in signals.forever() {
         let last: &mut Instant = numbers.get_or_insert_with(|| {
-            // Without such threads the second signal is the way out.
+            // Without such threads, only the second signal ends the process.
             let _ = Builder::new().name("patience".into()).spawn(move || {
                 WAITS.outlast(PATIENCE);
                 end(number);
@@ -267,7 +269,7 @@ fn end_at_the_second(mut signals: Signals) {
     }
 }
 
-/// Says what a process hangs on that nobody can go on without.
+/// Reports where a process hangs if nothing can continue without the storage.
 fn report_what_hangs() {
     std::thread::sleep(PATIENCE);
     if AWAITED.load(Ordering::Acquire) > 0 {
@@ -286,9 +288,9 @@ fn say(words: &str) {
     let _ = rustix::io::write(rustix::stdio::stderr(), words.as_bytes());
 }
 
-/// Ends the process at once, with what is not done removed and what stays named.
+/// Ends the process at once. Removes unfinished files, and names those left.
 fn end(number: i32) {
-    // In a thread of its own: a terminal that is held up must not keep us alive.
+    // In a separate thread, since a blocked terminal must not keep the process alive.
     let (sender, receiver) = channel();
     let speaker = Builder::new().spawn(move || {
         drivers::remove_unfinished();
@@ -318,15 +320,15 @@ fn last_words(path: &Path) -> String {
     )
 }
 
-/// Our directories that this process holds open. No file system is asked for it, for one may be
-/// what the process hangs on.
+/// Our directories that this process has open. Does not access any file system, which may be what
+/// hangs.
 fn kept_directories(descriptors: &Path) -> BTreeSet<PathBuf> {
     let entries = fs::read_dir(descriptors).into_iter().flatten().flatten();
     let open = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
     open.filter_map(|path| directory_of_ours(&path)).collect()
 }
 
-/// The directory of ours that `path` is, or lies in. What was removed has a note behind its name.
+/// Our directory that `path` is or lies in. Removed files have a note after their name.
 fn directory_of_ours(path: &Path) -> Option<PathBuf> {
     let is_ours = |it: &&Path| {
         let name = it.file_name().and_then(|name| name.to_str());
@@ -335,11 +337,11 @@ fn directory_of_ours(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(is_ours).map(Path::to_path_buf)
 }
 
-/// From now on a write past `ulimit -f` is an ordinary error.
+/// Makes a write beyond `ulimit -f` an ordinary error.
 ///
 /// # Errors
 ///
-/// When the system refuses the handler.
+/// If the system refuses the handler.
 pub fn outlive_file_size_limit() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(drop)
 }
@@ -364,8 +366,8 @@ mod tests {
 
     use super::*;
 
-    /// Signals and limits hold for a whole process, so each case runs in one of its own: this
-    /// test program again, with one of the cases below that are otherwise ignored.
+    /// Signals and limits apply to a whole process, so each case runs in its own: this test program
+    /// with one of the ignored cases below.
     fn run_case(name: &str) -> Output {
         let program = std::env::current_exe().expect("our own program");
         let test = format!("interrupt::tests::{name}");
@@ -375,7 +377,7 @@ mod tests {
         output.expect("a second process")
     }
 
-    /// A program that found no such test would succeed too, so its count is looked at.
+    /// A program without such a test would also succeed, so the count is checked.
     #[track_caller]
     fn check_passes(name: &str) {
         let output = run_case(name);
@@ -418,16 +420,18 @@ mod tests {
         assert!(text.contains("kept: 2 results\n"), "{text}");
     }
 
-    /// Under GNU `timeout` a run ended at once and left its files, for the signal came twice.
+    /// Bug: under GNU `timeout` a run ended at once and left its files, because the signal came
+    /// twice.
     #[test]
     fn a_signal_that_comes_twice_at_once_is_one() {
         check_passes("case_signal_twice");
     }
 
-    /// A program that had measured waited for the reader of a pipe, and heard no first signal.
+    /// Bug: a program that had finished measuring waited for the reader of a pipe and ignored the
+    /// first signal.
     #[test]
     fn the_first_signal_ends_a_process_that_waits_for_the_world() {
-        // Both at once: each of them waits for a while.
+        // Both at once, since each waits for a while.
         let [later, earlier] = std::thread::scope(|scope| {
             let cases = ["case_waiting", "case_waiting_after_the_signal"];
             let running = cases.map(|case| scope.spawn(|| run_case(case)));

@@ -1,8 +1,8 @@
-//! Ends what a command started when this program is killed before it could.
+//! Ends a command's processes if this program is killed.
 //!
-//! A shell waits at a pipe that only this program writes to. It reads there which process group is
-//! at work, and kills that group when the pipe closes without another line. The signal that the
-//! kernel sends to children of a dead parent reaches the command alone, not what it started itself.
+//! A shell waits on a pipe that only this program writes to. It reads the current process group
+//! there, and kills that group when the pipe closes without another line. The kernel's parent-death
+//! signal would reach only the command, not its children.
 
 use std::cell::RefCell;
 use std::io::{self, Write as _};
@@ -12,22 +12,22 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 const SCRIPT: &str = "while read -r group; do last=$group; done; \
                       [ -z \"$last\" ] || kill -s KILL -- \"-$last\"";
 
-/// Waits for the end of this program.
+/// A shell that waits for the end of this program.
 #[derive(Debug)]
 pub struct Keeper {
     shell: Child,
     pipe: RefCell<Option<ChildStdin>>,
 }
 
-/// While it lives, a process group is ended if this program is killed.
+/// While it lives, a process group is killed if this program is.
 #[derive(Debug)]
 pub struct KeptGroup<'a>(&'a Keeper);
 
 impl Keeper {
-    /// Start it, in a process group of its own, so that no signal for ours ends it.
+    /// Starts it in its own process group, so that signals to ours do not end it.
     ///
     /// # Errors
-    /// When no shell can be started.
+    /// If no shell can be started.
     pub fn start() -> io::Result<Self> {
         let mut shell = Command::new("/bin/sh")
             .args(["-c", SCRIPT])
@@ -41,7 +41,7 @@ impl Keeper {
         Ok(Self { shell, pipe })
     }
 
-    /// Have the process group of that number ended with this program.
+    /// Has the process group killed with this program.
     #[must_use]
     pub fn keep(&self, group: u32) -> KeptGroup<'_> {
         self.send(&format!("{group}\n"));
@@ -50,7 +50,7 @@ impl Keeper {
 
     fn send(&self, line: &str) {
         if let Some(pipe) = self.pipe.borrow_mut().as_mut() {
-            // A shell that was ended keeps nothing, and nothing depends on it.
+            // If the shell has ended, the group is not protected, and nothing depends on that.
             let _ = pipe.write_all(line.as_bytes());
         }
     }

@@ -1,4 +1,4 @@
-//! What this machine and target are: inspection, environment, counters, limits, signals and child
+//! This machine and its targets: inspection, environment, counters, limits, signals and child
 //! processes. Measures nothing.
 
 pub mod arguments;
@@ -24,5 +24,5 @@ pub mod together;
 pub mod traced;
 pub mod tracefs;
 
-/// The version of this program. It stands once in the binary, where a test makes another of it.
+/// Version of this program. Defined once, where a test can override it.
 pub static VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,7 +1,7 @@
-//! What this process may have of open files, memory and threads, and whether a plan fits.
+//! Limits of this process on open files, memory and threads, and whether a plan fits them.
 //!
-//! A plan that does not fit is refused before any I/O, rather than failing half-way: memory that
-//! is refused later ends the process at once, and nothing could be said or kept then.
+//! A plan that does not fit is refused before any I/O rather than failing half-way: running out of
+//! memory later would end the process at once, without a message or results.
 
 mod process;
 
@@ -16,32 +16,32 @@ use crate::inspect::{cgroup, mounts};
 
 pub use self::process::{Room, SpaceKind};
 
-/// Files kept for the archive, reports and the kernel's text files.
+/// Files reserved for the archive, reports and the kernel's text files.
 const FILES_RESERVED: u64 = 32;
 /// One part in this many of the available memory is left to others.
 const MEMORY_RESERVED_PART: u64 = 8;
-/// What the program takes of address space and data for itself while it measures.
+/// The program's own address space and data while it measures.
 const OWN_BYTES: u64 = 4 << 20;
-/// Threads kept for signals, the screen and whoever watches.
+/// Threads reserved for signals, the screen and observers.
 const THREADS_RESERVED: u64 = 4;
-/// What a client takes of memory, at most.
+/// Maximum memory of a client.
 pub const CLIENT_BYTES: u64 = 512;
 
-/// What a plan takes.
+/// Resources that a plan needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceDemand {
     /// Files that it opens.
     pub files: u64,
-    /// Memory, in bytes, without the stacks of its threads.
+    /// Memory in bytes, without thread stacks.
     pub memory_bytes: u64,
     /// Threads that it starts.
     pub threads: u64,
-    /// Address space of their stacks, in bytes: only what is touched becomes memory.
+    /// Address space of their stacks, in bytes; only touched pages take memory.
     pub stack_bytes: u64,
 }
 
 impl ResourceDemand {
-    /// The same with `count` more threads that have stacks of `stack_bytes` each.
+    /// Adds `count` threads with stacks of `stack_bytes` each.
     #[must_use]
     pub const fn with_threads(self, count: u64, stack_bytes: u64) -> Self {
         Self {
@@ -54,68 +54,68 @@ impl ResourceDemand {
     }
 }
 
-/// What this process may have. `None` means no limit is known.
+/// Limits of this process. `None` means no known limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessLimits {
-    /// Open files allowed now (the soft limit).
+    /// Soft limit on open files.
     pub files_max: Option<u64>,
-    /// Open files that this process may allow itself (the hard limit).
+    /// Hard limit on open files.
     pub files_max_hard: Option<u64>,
     /// Files open now.
     pub files_open: u64,
-    /// Memory to be had without swapping, in bytes, by the machine and the control groups.
+    /// Memory available without swapping, in bytes, by the machine and the control groups.
     pub memory_available_bytes: Option<u64>,
-    /// Limits of this process on its address space and its data.
+    /// Limits on address space and data.
     pub spaces: Vec<Room>,
-    /// Threads that may still be started.
+    /// Threads that can still be started.
     pub threads_left: Option<u64>,
 }
 
-/// All that a plan asks too much of.
+/// Everything in which a plan exceeds the limits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct LimitError {
-    /// Each excess; never empty.
+    /// All excesses; never empty.
     pub excesses: Vec<Excess>,
 }
 
-/// One thing that a plan asks too much of.
+/// An exceeded limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Excess {
     /// Too many open files.
     Files {
         /// Files that the plan opens.
         wanted: u64,
-        /// Files that are open already, and those that the program needs beside the plan.
+        /// Files already open, and those reserved by the program.
         own: u64,
-        /// Files that may be open at once.
+        /// Maximum number of open files.
         allowed: u64,
-        /// The hard limit on open files of this process, if there is one.
+        /// Hard limit on open files, if any.
         hard: Option<u64>,
     },
     /// Too much memory.
     Memory {
-        /// Memory that the plan takes, in bytes.
+        /// Memory that the plan needs, in bytes.
         wanted_bytes: u64,
-        /// Memory that may be taken, in bytes.
+        /// Maximum memory, in bytes.
         allowed_bytes: u64,
     },
-    /// More than a limit of this process on its address space or its data.
+    /// Exceeds a limit on address space or data.
     Space {
         room: Room,
-        /// What the plan takes of it, stacks included, and the program itself while it measures.
+        /// Demand of the plan and the program while it measures, stacks included.
         wanted_bytes: u64,
     },
     /// Too many threads.
     Threads {
         /// Threads that the plan starts.
         wanted: u64,
-        /// Threads that may be started.
+        /// Maximum number of threads.
         allowed: u64,
     },
 }
 
 impl ProcessLimits {
-    /// Reads the limits as they are now.
+    /// Reads the current limits.
     #[must_use]
     pub fn capture() -> Self {
         let facts = SystemRoots::default();
@@ -130,7 +130,7 @@ impl ProcessLimits {
         }
     }
 
-    /// Files that may still be opened, our own needs set aside.
+    /// Files that can still be opened, after our own reserve.
     #[must_use]
     pub fn files_left(&self) -> Option<u64> {
         self.files_max
@@ -141,18 +141,18 @@ impl ProcessLimits {
         self.files_open.saturating_add(FILES_RESERVED)
     }
 
-    /// Memory that may be taken, in bytes, a part set aside for others.
+    /// Memory that can be used, in bytes, after the reserve for others.
     #[must_use]
     pub fn memory_left_bytes(&self) -> Option<u64> {
         self.memory_available_bytes
             .map(|bytes| bytes - bytes / MEMORY_RESERVED_PART)
     }
 
-    /// Says whether a plan fits.
+    /// Checks that a plan fits.
     ///
     /// # Errors
     ///
-    /// When it does not fit; all excesses are named at once.
+    /// If it does not fit; names all excesses at once.
     pub fn check(&self, wanted: &ResourceDemand) -> Result<(), LimitError> {
         let files = self
             .files_max
@@ -195,12 +195,12 @@ impl ProcessLimits {
     }
 }
 
-/// Says whether a plan fits that opens `wanted_files` and takes `wanted_memory_bytes`, after
-/// raising the limit on open files as far as this process may.
+/// Checks that a plan with `wanted_files` and `wanted_memory_bytes` fits, after raising the limit
+/// on open files as far as permitted.
 ///
 /// # Errors
 ///
-/// When it does not fit; all excesses are named at once.
+/// If it does not fit; names all excesses at once.
 pub fn check_budget(wanted_files: u64, wanted_memory_bytes: u64) -> Result<(), LimitError> {
     check_plan(&ResourceDemand {
         files: wanted_files,
@@ -213,23 +213,23 @@ pub fn check_budget(wanted_files: u64, wanted_memory_bytes: u64) -> Result<(), L
 ///
 /// # Errors
 ///
-/// When it does not fit; all excesses are named at once.
+/// If it does not fit; names all excesses at once.
 pub fn check_plan(wanted: &ResourceDemand) -> Result<(), LimitError> {
     raise_open_files();
     ProcessLimits::capture().check(wanted)
 }
 
-/// Says whether so many clients fit, on a model or on nothing.
+/// Checks that this many clients fit, on a model or the null driver.
 ///
 /// # Errors
 ///
-/// When they do not fit; all excesses are named at once.
+/// If they do not fit; names all excesses at once.
 pub fn check_clients(clients: u32) -> Result<(), LimitError> {
     check_budget(0, u64::from(clients) * CLIENT_BYTES)
 }
 
-/// Raises the soft limit on open files to the hard one. A refusal changes nothing, and the check
-/// that follows sees it.
+/// Raises the soft limit on open files to the hard one. A refusal is harmless, since the following
+/// check sees it.
 fn raise_open_files() {
     let [current, maximum] = limits_of(Limited::OpenFiles);
     if current != maximum {

@@ -1,8 +1,8 @@
-//! A file of lines of JSON that one process holds: each line is forced to the storage before the
-//! next is written, and a last line that was cut off is not there.
+//! A file of JSON lines owned by one process: each line is flushed to storage before the next is
+//! written, and a truncated last line is ignored.
 //!
-//! A new file has its first line before it has its name, so an empty file, or one without a line of
-//! ours, is somebody else's and stays as it is. The lock tells that its owner is still at work.
+//! A new file gets its first line before its name, so an empty file, or one without our first line,
+//! belongs to someone else and is left alone. The lock shows that its owner is still running.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
@@ -14,17 +14,17 @@ use serde::Serialize;
 
 use crate::locked::Locked;
 
-/// No file of lines is longer.
+/// Maximum length of a file.
 const BYTES_MAX: u64 = 1 << 30;
-/// It names the host and holds commands: it is for its owner.
+/// Only the owner may read it, since it names the host and holds commands.
 const MODE: u32 = 0o600;
-/// How often it is looked again at a name that others give away.
+/// How often to retry a name that other processes release.
 const TRIES: u32 = 8;
 
-/// What a file of lines is, and what messages call it.
+/// A kind of line file, with its names in messages.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LineFileKind {
-    /// The line that a new one begins with.
+    /// First line of a new file.
     pub first_line: &'static [u8],
     /// As in "cannot write the study's journal".
     pub name: &'static str,
@@ -34,31 +34,31 @@ pub struct LineFileKind {
     pub what: &'static str,
 }
 
-/// Why a file of lines cannot be used.
+/// Why a line file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LineFileError {
-    /// The system refused.
+    /// A system error.
     #[error("cannot {action} {} {}", kind.name, path.display())]
     Io {
-        /// What was tried.
+        /// What was attempted.
         action: &'static str,
         kind: &'static LineFileKind,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Another program has it.
+    /// Another program has it open.
     #[error("{} is in progress in another process, which holds {}", kind.owner, path.display())]
     Busy {
         kind: &'static LineFileKind,
         /// The file.
         path: PathBuf,
     },
-    /// It is something else.
+    /// It is not such a file.
     #[error("{} is no {} ({why}): move it away", path.display(), kind.what)]
     Foreign {
-        /// What it was taken for.
+        /// The expected kind.
         kind: &'static LineFileKind,
         /// The file.
         path: PathBuf,
@@ -67,7 +67,7 @@ pub enum LineFileError {
     },
 }
 
-/// Open and locked.
+/// An open, locked line file.
 #[derive(Debug)]
 pub struct LineFile {
     kind: &'static LineFileKind,
@@ -76,11 +76,11 @@ pub struct LineFile {
 }
 
 impl LineFile {
-    /// Open the file of that name, or make one, and have `read` make of its whole lines what they
-    /// say. A line that was cut off is removed once the others were read.
+    /// Opens or creates the file, and calls `read` with its complete lines. A truncated last line
+    /// is removed afterwards.
     ///
     /// # Errors
-    /// When another process has it, it is something else, or the system refuses.
+    /// If another process has it open, it is another kind of file, or the system refuses.
     pub fn open<T>(
         path: &Path,
         kind: &'static LineFileKind,
@@ -119,7 +119,7 @@ impl LineFile {
         if whole == 0 {
             return Err(foreign("it holds no line of one"));
         }
-        // What was cut off must not be taken for the beginning of the next line.
+        // A truncated line must not become the start of the next one.
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(failed("repair"))?;
         }
@@ -127,7 +127,7 @@ impl LineFile {
         Ok((Self { kind, path, file }, content))
     }
 
-    /// The files whose names begin with `stem`, whatever they are.
+    /// Files whose names begin with `stem`, of any kind.
     #[must_use]
     pub fn named(stem: &Path) -> Vec<PathBuf> {
         let directory = stem.parent().filter(|it| !it.as_os_str().is_empty());
@@ -143,10 +143,10 @@ impl LineFile {
         &self.path
     }
 
-    /// Add a line, and force it to the storage.
+    /// Appends a line and flushes it to storage.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn write(&mut self, entry: &impl Serialize) -> Result<(), LineFileError> {
         let mut line =
             serde_json::to_vec(entry).map_err(|error| self.failed("fill", error.into()))?;
@@ -157,18 +157,18 @@ impl LineFile {
             .map_err(|error| self.failed("write", error))
     }
 
-    /// Begin anew, whatever was in it.
+    /// Discards the content and starts again.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn restart(&mut self) -> Result<(), LineFileError> {
         self.emptied().map_err(|error| self.failed("empty", error))
     }
 
-    /// Remove it.
+    /// Removes the file.
     ///
     /// # Errors
-    /// When the system refuses, or another file has its name.
+    /// If the system refuses, or another file has its name.
     pub fn remove(self) -> Result<(), LineFileError> {
         let removed = match is_named(&self.file, &self.path) {
             Ok(true) => fs::remove_file(&self.path),
@@ -178,7 +178,7 @@ impl LineFile {
         removed.map_err(|error| self.failed("remove", error))
     }
 
-    /// All but the line that tells what it is.
+    /// Truncates it to the first line.
     fn emptied(&mut self) -> io::Result<()> {
         let mut first = Vec::new();
         self.file.seek(SeekFrom::Start(0))?;
@@ -201,13 +201,13 @@ impl LineFile {
     }
 }
 
-/// The file of that name, locked: the one that is there, or a new one.
+/// Opens or creates the file and locks it.
 fn locked<F: FnOnce(io::Error) -> LineFileError>(
     path: &Path,
     kind: &'static LineFileKind,
     failed: &impl Fn(&'static str) -> F,
 ) -> Result<Locked, LineFileError> {
-    // Whoever is done with one removes it, and another may be quicker to make the next.
+    // A finished owner removes the file, and another process may create the next one first.
     for _ in 0..TRIES {
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
         let opened = OpenOptions::new()
@@ -240,7 +240,7 @@ fn locked<F: FnOnce(io::Error) -> LineFileError>(
     Err(LineFileError::Busy { kind, path })
 }
 
-/// Make one, unless somebody else has.
+/// Creates the file, unless another process has.
 fn make(path: &Path, kind: &LineFileKind) -> io::Result<()> {
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
     let directory = open_directory(directory.unwrap_or(Path::new(".")))?;
@@ -254,7 +254,7 @@ fn make(path: &Path, kind: &LineFileKind) -> io::Result<()> {
     }
 }
 
-/// Whether the name stands for the open file.
+/// Whether the name still refers to the open file.
 fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let number = |found: &Metadata| (found.dev(), found.ino());
     let opened = file.metadata()?;

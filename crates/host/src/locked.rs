@@ -1,10 +1,10 @@
-//! A file whose lock goes with its value.
+//! A file that is unlocked on drop.
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
 
-/// A file that was locked. A program that is being started holds every open file until it has
-/// begun, so closing this one would leave its lock for a moment longer; here it is given back.
+/// A locked file. A child process that is being started holds every open file for a moment, so
+/// closing alone would leave the lock a little longer. This unlocks explicitly.
 #[derive(Debug)]
 pub struct Locked(pub File);
 
@@ -24,7 +24,7 @@ impl DerefMut for Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Refused, it goes with the last who holds the file.
+        // If that fails, the lock ends when the last holder closes the file.
         let _ = self.0.unlock();
     }
 }

@@ -1,20 +1,20 @@
-//! What a machine and a device did while probes were running: counters of the kernel, read twice.
-//! Sources: `block/stat`, `Documentation/accounting/psi.rst`, proc_meminfo(5), proc_stat(5).
+//! Activity of a machine and a device while probes ran: kernel counters, read twice. Sources:
+//! `block/stat`, `Documentation/accounting/psi.rst`, proc_meminfo(5), proc_stat(5).
 
 use crate::counters::{device_activity, steal_ticks};
 use crate::inspect::facts::SystemRoots;
 
 units::words! {
-    /// What is counted.
+    /// The counters.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum MachineCounter {
         DeviceReads = "device_reads",
         DeviceReadBytes = "device_read_bytes",
         DeviceWrites = "device_writes",
         DeviceWrittenBytes = "device_written_bytes",
-        /// Time in which the device had a request, ms.
+        /// Time in which the device was busy, ms.
         DeviceBusyMs = "device_busy_ms",
-        /// Requests at the device now.
+        /// Requests in the device now.
         DeviceQueue = "device_queue_max",
         /// Time in which a task waited for storage, us.
         PressureIoUs = "pressure_io_us",
@@ -26,22 +26,23 @@ units::words! {
         DirtyBytes = "dirty_bytes_max",
         /// Bytes under writeback now.
         WritebackBytes = "writeback_bytes_max",
-        /// Processor time taken by the hypervisor, ms.
+        /// Steal time, ms.
         StealMs = "steal_ms",
     }
 }
 
-/// One look.
+/// One reading.
 #[derive(Clone, Debug, Default)]
 pub struct MachineLook {
-    /// Sums since the machine began.
+    /// Totals since boot.
     sums: Vec<(MachineCounter, u64)>,
-    /// What holds now.
+    /// Current values.
     levels: Vec<(MachineCounter, u64)>,
 }
 
 impl MachineLook {
-    /// Looks now. `device` is a kernel name such as `sda1`; without it the device is left out.
+    /// Reads the counters. `device` is a kernel name such as `sda1`; without it the device is left
+    /// out.
     #[must_use]
     pub fn take(device: Option<&str>) -> Self {
         Self::of(&SystemRoots::default(), device)
@@ -83,7 +84,7 @@ impl MachineLook {
         look
     }
 
-    /// What was done since an `earlier` look, and what holds now.
+    /// Differences from an `earlier` reading, and current values.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Vec<(MachineCounter, u64)> {
         let of = |&(counter, sum): &(MachineCounter, u64)| {
@@ -95,7 +96,7 @@ impl MachineLook {
         sums.chain(self.levels.iter().copied()).collect()
     }
 
-    /// Requests at the device now.
+    /// Requests in the device now.
     #[must_use]
     pub fn queue(&self) -> Option<u64> {
         let mut levels = self.levels.iter();
@@ -104,7 +105,7 @@ impl MachineLook {
     }
 }
 
-/// Microseconds in which some task waited, of all time.
+/// Total time in which some task waited, microseconds.
 fn pressure_total(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let mut words = some.split_whitespace();

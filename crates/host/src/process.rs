@@ -1,8 +1,7 @@
-//! One run of a command of the user's: what it took, and how it ended.
+//! Runs a user's command and measures it.
 //!
-//! It runs in a process group of its own, so that it can be ended with all that it started. Its
-//! processor time is what the kernel counted for it and all processes that it waited for
-//! (wait4(2)).
+//! It runs in its own process group, so that it can be ended with all its children. Its CPU time is
+//! what the kernel counted for it and for all processes that it waited for (wait4(2)).
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -23,60 +22,60 @@ use units::Duration;
 use crate::interrupt::Interrupt;
 use crate::keeper::Keeper;
 
-/// How often signals and the time limit are looked at.
+/// Interval for checking signals and the time limit.
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
-/// How long a command that is told to end may take.
+/// Maximum time for a command to end when asked to.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
-/// What is kept of what it says on its standard error.
+/// Bytes kept of its standard error.
 const TAIL_BYTES: usize = 2000;
-/// Writing this to it drops clean pages, names and inodes.
+/// Writing to this file drops clean pages, names and inodes.
 pub const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// What is to run, and where.
+/// A command to run.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessSpec<'a> {
     /// The program and its arguments.
     pub words: &'a [String],
-    /// What it finds in its environment besides this program's.
+    /// Environment variables in addition to this program's.
     pub variables: &'a [(String, String)],
     /// Its working directory.
     pub directory: &'a Path,
-    /// Its standard input; empty when absent.
+    /// Its standard input; empty if absent.
     pub input: Option<&'a Path>,
-    /// Whether what it says goes to our own output; else it is dropped, but for the end of its
+    /// Whether its output goes to ours; otherwise it is discarded, except for the end of its
     /// standard error.
     pub shows_output: bool,
-    /// It is ended when it takes longer.
+    /// Maximum time.
     pub time_limit: Duration,
-    /// Ends it where this program is killed.
+    /// Ends it if this program is killed.
     pub keeper: Option<&'a Keeper>,
 }
 
-/// A command that has ended by itself.
+/// A command that has finished.
 #[derive(Clone, Debug)]
 pub struct FinishedCommand {
-    /// From its start to its end.
+    /// Elapsed time.
     pub elapsed: Duration,
-    /// What it took, and its status.
+    /// Resources used, and exit status.
     pub reaped: Reaped,
-    /// The end of what it said on its standard error.
+    /// The end of its standard error.
     pub printed: String,
 }
 
-/// Why a command did not come to its own end.
+/// Why a command did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// There is no such program, or it may not be run.
+    /// The program does not exist or cannot be executed.
     #[error("cannot run `{program}`: {error}{}", hint(error))]
     Start {
         program: String,
         /// Why.
         error: io::Error,
     },
-    /// Where it is to run is no directory, or not any more.
+    /// The working directory does not exist.
     #[error("cannot run {command} in {directory}: there is no such directory")]
     Directory { command: String, directory: String },
     /// Its input cannot be read.
@@ -87,18 +86,18 @@ pub enum ProcessError {
         /// Why.
         error: io::Error,
     },
-    /// The system does not let us watch it.
+    /// The system does not allow observing it.
     #[error("cannot watch {command}: {error}")]
     Watch {
         command: String,
         /// Why.
         error: io::Error,
     },
-    /// It took too long.
+    /// It exceeded the time limit.
     #[error("{command} took longer than {limit}, and was killed{printed}")]
     TimeLimit {
         command: String,
-        /// How long it may take.
+        /// The limit.
         limit: Duration,
         /// The end of its standard error, in words.
         printed: String,
@@ -119,11 +118,11 @@ fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Run it to its end.
+/// Runs the command to its end.
 ///
 /// # Errors
-/// When it cannot be started, takes too long, or a signal came; it is ended then, with all that it
-/// started.
+/// If it cannot be started, takes too long, or a signal arrived. It is then ended with all its
+/// children.
 pub fn run_process(
     spec: &ProcessSpec<'_>,
     interrupt: &Interrupt,
@@ -150,7 +149,7 @@ pub fn run_process(
         error,
     };
     let mut running = Running::new(child.id(), stderr).map_err(|error| {
-        // Nobody watches it, so nobody would end it.
+        // Without an observer nobody would end it.
         let _ = child.kill();
         let _ = child.wait();
         watch(error)
@@ -169,7 +168,8 @@ fn command_of(spec: &ProcessSpec<'_>) -> Result<Command, ProcessError> {
     let (program, arguments) = spec.words.split_first().expect("a command has a word");
     let input = match spec.input {
         None => Stdio::null(),
-        // Each round reads it from its beginning, which no pipe has, and opening one would wait.
+        // Each round reads it from the start, which is impossible for a pipe, and opening one would
+        // block.
         Some(path) => {
             let opened = drivers::open_regular_file(path).map_err(io::Error::from);
             let opened = opened.or_else(|error| match error.kind() {
@@ -199,7 +199,7 @@ fn command_of(spec: &ProcessSpec<'_>) -> Result<Command, ProcessError> {
     Ok(command)
 }
 
-/// A device that is read like a file.
+/// A device that can be read like a file.
 fn endless(path: &Path) -> Option<File> {
     let known = ["/dev/null", "/dev/zero", "/dev/urandom"].map(Path::new);
     let path = known.into_iter().find(|known| *known == path)?;
@@ -215,16 +215,16 @@ fn go_on(interrupt: &Interrupt) -> Result<(), ProcessError> {
     }
 }
 
-/// Write everything out, and drop the page cache of the whole system.
+/// Writes back all dirty data and drops the system's page cache.
 ///
 /// # Errors
-/// When the system does not allow it: it is for root.
+/// If not permitted: it requires root.
 pub fn drop_all_caches() -> io::Result<()> {
     rustix::fs::sync();
     std::fs::write(DROP_CACHES, "3")
 }
 
-/// The command as its user wrote it.
+/// The command as the user wrote it.
 #[must_use]
 pub fn shown(words: &[String]) -> String {
     match words {
@@ -233,20 +233,20 @@ pub fn shown(words: &[String]) -> String {
     }
 }
 
-/// A program and its arguments as they would be typed to a shell.
+/// A program and its arguments, quoted for a shell.
 #[must_use]
 pub fn quoted(words: &[String]) -> String {
-    // Only a zero byte cannot be quoted, and no argument of a program holds one.
+    // Only a NUL byte cannot be quoted, which arguments cannot contain.
     let quoted = shlex::try_join(words.iter().map(String::as_str));
     quoted.unwrap_or_else(|_| words.join(" "))
 }
 
-/// A command that has not been waited for yet. Ends with all of its group when it is dropped.
+/// A running command. Ended with its process group on drop.
 struct Running {
     pid: u32,
     pidfd: rustix::fd::OwnedFd,
     stderr: Option<ChildStderr>,
-    /// Its standard error comes to us.
+    /// Whether its standard error is captured.
     is_captured: bool,
     tail: Vec<u8>,
     is_reaped: bool,
@@ -303,18 +303,18 @@ impl Running {
         Ok(reaped)
     }
 
-    /// Until it ends, says something, or it is time to look at signals again.
+    /// Waits until it ends, prints something, or signals must be checked.
     fn wait_a_little(&self) {
         let mut watched = vec![PollFd::new(&self.pidfd, PollFlags::IN)];
         if let Some(stderr) = &self.stderr {
             watched.push(PollFd::new(stderr, PollFlags::IN));
         }
-        // An interrupted wait is as good as one that came to its end.
+        // An interrupted wait is as good as a complete one.
         let _ = poll(&mut watched, Some(&LOOK));
     }
 
-    /// Keep the end of what it has said. A process that it left behind may hold the pipe open, so
-    /// nobody waits for its end.
+    /// Keeps the end of its output. A background process may keep the pipe open, so this does not
+    /// wait for its end.
     fn listen(&mut self) {
         let Some(stderr) = &mut self.stderr else {
             return;
@@ -349,7 +349,7 @@ impl Drop for Running {
         let Some(group) = process_of(self.pid).filter(|_| !self.is_reaped) else {
             return;
         };
-        // It has not been waited for, so the number still stands for it.
+        // It has not been waited for, so its number is still valid.
         let _ = kill_process_group(group, Signal::TERM);
         let asked = Instant::now();
         while asked.elapsed() < GRACE && !matches!(self.reap(), Ok(Some(_)) | Err(_)) {

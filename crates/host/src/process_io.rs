@@ -1,40 +1,41 @@
-//! Who moved bytes to and from storage: `/proc/PID/io` of all processes, looked at twice.
+//! Which processes moved bytes to and from storage: two readings of `/proc/PID/io` of all
+//! processes.
 //!
-//! A process that began and ended between two looks is not seen, and without the rights of root
-//! only those of the same user are.
+//! Processes that start and end between two readings are missed. Without root, only those of the
+//! same user are visible.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Processes that an event names, at most.
+/// Maximum number of processes named in an event.
 const NAMED_MAX: usize = 3;
-/// Those that moved less than this part of what the first did are not named.
+/// Processes with less than this part of the first one's bytes are not named.
 const NAMED_PART: u64 = 10;
-/// Nobody is named for fewer bytes.
+/// Minimum number of bytes for a process to be named.
 const NAMED_BYTES_MIN: u64 = 1 << 20;
 
-/// A process, and the bytes that it moved to and from storage.
+/// A process with the bytes that it moved to and from storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessBytes {
     pub pid: u32,
-    /// As the kernel keeps it: 15 bytes of the program's name.
+    /// Name as the kernel keeps it, 15 bytes.
     pub name: String,
     pub read: u64,
     pub written: u64,
 }
 
-/// Bytes read and written by each process since it began.
+/// Bytes read and written by each process since it started.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessLook {
     bytes: BTreeMap<u32, (u64, u64)>,
     proc: PathBuf,
-    /// Processes that may not be looked at.
+    /// Number of inaccessible processes.
     pub closed: u32,
 }
 
 impl ProcessLook {
-    /// Looks now at all processes but this one.
+    /// Reads all processes except this one.
     #[must_use]
     pub fn take() -> Self {
         Self::of(Path::new("/proc"), std::process::id())
@@ -62,12 +63,12 @@ impl ProcessLook {
         look
     }
 
-    /// Those that moved most since an `earlier` look, most first.
+    /// Processes by bytes moved since an `earlier` reading, most first.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Vec<ProcessBytes> {
         let moved = |(&pid, &(read, written)): (&u32, &(u64, u64))| {
             let known = earlier.bytes.get(&pid).copied().unwrap_or_default();
-            // A number that was given anew has smaller counts.
+            // A reused process id has smaller counts.
             let (read_before, written_before) = match known.0 > read || known.1 > written {
                 true => (0, 0),
                 false => known,

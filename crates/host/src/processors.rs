@@ -1,6 +1,6 @@
 //! The processors that this process may use.
 
-/// Their numbers, in order; processor 0 alone where the kernel does not say.
+/// Their numbers, in order; only processor 0 if the kernel does not report them.
 #[must_use]
 pub fn processors() -> Vec<usize> {
     rustix::thread::sched_getaffinity(None).map_or_else(
@@ -13,7 +13,7 @@ pub fn processors() -> Vec<usize> {
     )
 }
 
-/// Bind the calling thread to a processor; a refusal only costs steadiness.
+/// Pins the calling thread to a processor. A refusal only increases variation.
 pub fn pin(processor: usize) {
     let mut set = rustix::thread::CpuSet::new();
     set.set(processor);

@@ -1,10 +1,11 @@
-//! Private readers of text from outside, for the fuzz targets.
+//! Private parsers of untrusted text, for the fuzz targets.
 
 use crate::counters::Counters;
 use crate::device_state::reported;
 use crate::inspect::{SystemRoots, cgroup, mounts, raid};
 
-/// Reads what `/proc` and `/sys` say of mounts, control groups, the array `md0` and the disk `sda`.
+/// Parses `/proc` and `/sys` texts about mounts, control groups, the array `md0` and the disk
+/// `sda`.
 pub fn system_text(facts: &SystemRoots) {
     let table = mounts::read(facts);
     let _ = cgroup::memory_limit(facts, &table);
@@ -15,7 +16,7 @@ pub fn system_text(facts: &SystemRoots) {
     let _ = before.delta(&before).device;
 }
 
-/// Reads what `smartctl` says of a drive.
+/// Parses the output of `smartctl`.
 pub fn drive_report(report: &[u8]) {
     let _ = reported(report);
 }

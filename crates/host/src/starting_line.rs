@@ -1,12 +1,12 @@
-//! Where threads wait until all of them are there.
+//! A barrier at which threads wait until all of them are there.
 //!
-//! Unlike a barrier it can be called off: whoever starts threads may be refused the next one, and
-//! those that wait already must not wait for ever.
+//! Unlike a standard barrier it can be cancelled: if a thread cannot be started, those already
+//! waiting must not wait for ever.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A line at which so many threads start together.
+/// A starting line for a number of threads.
 #[derive(Debug)]
 pub struct StartingLine {
     state: Mutex<StartingLineState>,
@@ -19,7 +19,7 @@ struct StartingLineState {
     is_called_off: bool,
 }
 
-/// Not all threads could be started, and none of them begins.
+/// Not all threads could be started, so none begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CalledOff;
 
@@ -36,10 +36,10 @@ impl StartingLine {
         }
     }
 
-    /// Wait until all are there.
+    /// Waits until all are there.
     ///
     /// # Errors
-    /// When it was called off.
+    /// If it was cancelled.
     pub fn wait(&self) -> Result<(), CalledOff> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.missing = state.missing.saturating_sub(1);
@@ -56,11 +56,11 @@ impl StartingLine {
         }
     }
 
-    /// Wait until all are there, or until `goes_on` says no of as many as are missing, which it is
-    /// asked at least every `look_every`. It is then called off.
+    /// Waits until all are there, or until `goes_on` returns false for the number of missing
+    /// threads. It is called at least every `look_every`, and returning false cancels the line.
     ///
     /// # Errors
-    /// When it is called off.
+    /// If it is cancelled.
     pub fn wait_while(
         &self,
         look_every: Duration,
@@ -86,7 +86,7 @@ impl StartingLine {
         Ok(())
     }
 
-    /// Send home who waits, and who is still to come.
+    /// Cancels it for current and future waiters.
     pub fn call_off(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_called_off = true;
@@ -110,7 +110,7 @@ mod tests {
         });
     }
 
-    /// A worker thread that the system refused left those before it at a barrier for ever.
+    /// Bug: if the system refused a worker thread, those before it waited at a barrier for ever.
     #[test]
     fn a_thread_that_is_missing_for_good_sends_the_others_home() {
         let line = StartingLine::new(3);

@@ -1,21 +1,21 @@
-//! Several pieces of work at once, each on a thread of its own; they begin together, or, where a
-//! thread cannot be started, not at all.
+//! Runs several pieces of work at once, each on its own thread. They start together, or not at all
+//! if a thread cannot be started.
 
 use std::io;
 use std::thread::{Builder, Result as Joined, ScopedJoinHandle};
 
 use crate::starting_line::StartingLine;
 
-/// Do all `work`, and `here` on this thread at the same time.
+/// Runs all `work`, and `here` on this thread at the same time.
 ///
 /// # Errors
-/// When a thread cannot be started; nothing was done then.
+/// If a thread cannot be started. Nothing is done then.
 pub fn together<T: Send, H>(
     work: impl IntoIterator<Item = impl FnOnce() -> T + Send>,
     here: impl FnOnce() -> H,
 ) -> io::Result<(H, Vec<Joined<T>>)> {
     let work: Vec<_> = work.into_iter().collect();
-    // With a place for this thread, which comes when all others could be started.
+    // Includes this thread, which arrives when all others are started.
     let line = &StartingLine::new(work.len() + 1);
     std::thread::scope(|scope| {
         let threads = work.into_iter().map(|work| {
@@ -24,18 +24,18 @@ pub fn together<T: Send, H>(
         });
         let threads: io::Result<Vec<_>> = threads.collect();
         let threads = threads.inspect_err(|_| line.call_off())?;
-        // Nobody else calls it off.
+        // Only this thread could cancel it.
         let _ = line.wait();
         let here = here();
         let joined = threads.into_iter().map(ScopedJoinHandle::join);
-        // Nobody was sent home.
+        // It was not cancelled.
         let joined =
             joined.filter_map(|joined| joined.map_or_else(|it| Some(Err(it)), |it| it.map(Ok)));
         Ok((here, joined.collect()))
     })
 }
 
-/// Why no thread could be started, with what to do.
+/// Why no thread could be started, and what to do.
 pub fn no_thread(error: &io::Error) -> String {
     format!(
         "cannot start a thread ({error}). Ask for fewer at a time, or raise the limits on \

@@ -1,4 +1,4 @@
-//! What a recording is of: devices whose requests the kernel can trace, or processes.
+//! What a recording covers: devices whose requests the kernel can trace, or processes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 
 use crate::inspect::{InspectError, inspect};
 
-/// How long is believed what was seen of a control group.
+/// How long the members of a control group are cached.
 const FRESH: Duration = Duration::from_millis(250);
-/// Parents of a process that are looked at, at most.
+/// Maximum number of ancestors of a process to check.
 const PARENTS_MAX: usize = 64;
-/// Devices beneath others, at most.
+/// Maximum depth of stacked devices.
 const DEVICES_MAX: usize = 64;
 
-/// A disk whose requests are traced, or a part of one.
+/// A disk whose requests are traced, or a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracedDevice {
-    /// As the kernel calls the disk, such as `nvme0n1`.
+    /// Kernel name of the disk, such as `nvme0n1`.
     pub name: String,
-    /// The disk's number: 12 bits of major, 20 of minor.
+    /// Device number of the disk: 12 bits of major, 20 of minor.
     pub number: u32,
-    /// First sector of 512 bytes, and how many there are.
+    /// First sector of 512 bytes, and number of sectors.
     pub sectors: (u64, u64),
 }
 
@@ -50,20 +50,20 @@ pub enum TracedError {
 /// Whose requests are recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Traced {
-    /// Those of all at some disks.
+    /// All requests to some disks.
     Devices(Vec<TracedDevice>),
-    /// Those of a process and of what it starts, at all disks.
+    /// Requests of a process and its children, to all disks.
     Process(u32),
-    /// Those of all processes of a control group and of those beneath it, at all disks.
+    /// Requests of all processes of a control group and its descendants, to all disks.
     Group(PathBuf),
 }
 
 impl Traced {
-    /// What a word of the command line names: a process by its number, a control group by its
-    /// directory, else a device, or the device that a file or directory is on.
+    /// Resolves a command-line argument: a process by its id, a control group by its directory, or
+    /// a device, also as that of a file or directory.
     ///
     /// # Errors
-    /// When there is no such thing, or it cannot be traced.
+    /// If it does not exist or cannot be traced.
     pub fn find(word: &Path) -> Result<Self, TracedError> {
         if let Some(pid) = word.to_str().and_then(|it| it.parse().ok()) {
             return match Path::new(&format!("/proc/{pid}")).exists() {
@@ -88,7 +88,7 @@ impl Traced {
     }
 }
 
-/// The disks that a device's requests reach. Of a partition that was named itself, its part.
+/// The disks that a device's requests reach. For a partition named directly, only its part.
 fn disks(sys: &Path, name: &str, is_named: bool) -> Vec<TracedDevice> {
     let mut waiting = vec![name.to_owned()];
     let mut found: Vec<TracedDevice> = Vec::new();
@@ -137,14 +137,14 @@ fn number_in(path: &Path) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// `major:minor` as the kernel keeps it.
+/// `major:minor` in the kernel's encoding.
 fn device_number(text: &str) -> Option<u32> {
     let (major, minor) = text.split_once(':')?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
     (major < 1 << 12 && minor < 1 << 20).then_some(major << 20 | minor)
 }
 
-/// Whether a file would be written to one of these disks, as far as its own device tells.
+/// Whether a file would be written to one of these disks, judged by its own device.
 #[must_use]
 pub fn is_on(path: &Path, devices: &[TracedDevice]) -> bool {
     let Ok(found) = path.metadata() else {
@@ -173,22 +173,22 @@ pub fn is_on(path: &Path, devices: &[TracedDevice]) -> bool {
         .any(|it| devices.iter().map(number).any(|number| number == it.number))
 }
 
-/// Whose a thread is.
+/// To whom a thread belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ownership {
-    /// Of a process that is recorded.
+    /// To a recorded process.
     Recorded(u32),
-    /// Of one that is not.
+    /// To another process.
     Other,
     /// It has ended.
     Gone,
 }
 
-/// Tells which process a thread belongs to, and whether that is recorded.
+/// Maps threads to processes, and tells whether they are recorded.
 #[derive(Debug)]
 pub struct ThreadOwners {
     traced: Traced,
-    /// The processes of a control group, and when that was seen.
+    /// Processes of a control group, and when they were read.
     group: Option<(Instant, BTreeSet<u32>)>,
 }
 
@@ -201,7 +201,7 @@ impl ThreadOwners {
         }
     }
 
-    /// Whose a thread is now. Our own are never recorded.
+    /// The owner of a thread. Our own threads are never recorded.
     pub fn owner(&mut self, thread: u32) -> Ownership {
         match process_of(thread) {
             None => Ownership::Gone,
@@ -247,7 +247,7 @@ impl ThreadOwners {
     }
 }
 
-/// The program's name of a process, as the kernel keeps it: 15 bytes.
+/// The program name of a process, as the kernel keeps it: 15 bytes.
 #[must_use]
 pub fn program_name(process: u32) -> String {
     if process == 0 {
@@ -270,7 +270,7 @@ fn process_of(thread: u32) -> Option<(u32, u32)> {
     Some((field("Tgid")?, field("PPid")?))
 }
 
-/// The processes of a control group and of those beneath it.
+/// The processes of a control group and its descendants.
 fn members_of(directory: &Path, members: &mut BTreeSet<u32>, depth: usize) {
     let text = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
     members.extend(text.lines().filter_map(|line| line.parse::<u32>().ok()));
@@ -343,7 +343,7 @@ mod tests {
         let mut owners = ThreadOwners::new(Traced::Process(child.id()));
         assert_eq!(owners.owner(child.id()), Ownership::Recorded(child.id()));
         assert_eq!(owners.owner(1), Ownership::Other);
-        // Its parent is this process, whose own requests are not recorded.
+        // Its parent is this process, whose requests are not recorded.
         let mut owners = ThreadOwners::new(Traced::Process(own));
         assert_eq!(owners.owner(child.id()), Ownership::Recorded(child.id()));
         assert_eq!(owners.owner(own), Ownership::Other);

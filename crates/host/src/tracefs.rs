@@ -1,9 +1,9 @@
-//! An instance of tracefs of our own that traces block events: other tracers keep theirs, and
-//! closing ours ends all that it costs.
+//! An own instance of tracefs for block events: other tracers are not affected, and closing it ends
+//! its overhead.
 //!
-//! It is removed when it is dropped. If this program is killed, a shell that waits for that removes
-//! it; where there is no shell, the next instance that is made. Its name says whose it is: the
-//! number of the process and when it began. What that process still reads cannot be removed.
+//! It is removed on drop. If this program is killed, a waiting shell removes it, or without a shell
+//! the next instance created. Its name identifies the owner by process id and start time. An
+//! instance still being read cannot be removed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
@@ -17,15 +17,15 @@ use rustix::time::ClockId;
 
 use crate::counters::clock_ns;
 
-/// Where tracefs is, the usual place first.
+/// Mount points of tracefs, the usual one first.
 const ROOTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const PREFIX: &str = "seekstone-";
-/// The kernel's buffer: of each processor at least and at most, and of all together, KiB.
+/// Size of the kernel's buffer: minimum and maximum per processor, and total, KiB.
 const BUFFER_KIB: (u64, u64) = (1 << 10, 8 << 10);
 const BUFFERS_KIB: u64 = 64 << 10;
-/// Pages of a processor that are read at once, at most: one that never ends is left for later.
+/// Maximum number of pages read per processor at once; the rest is left for later.
 const PAGES_MAX: usize = 4096;
-/// Bytes of the description of a page, at most.
+/// Maximum length of a page's description, bytes.
 const PAGE_TEXT_MAX: usize = 64 << 10;
 /// Removes the instance when this program has ended; its files close a moment after the pipe.
 const REMOVER: &str = "read -r _
@@ -39,37 +39,37 @@ done";
 /// Why block events cannot be traced.
 #[derive(Debug, thiserror::Error)]
 pub enum TracefsError {
-    /// No tracefs is mounted.
+    /// tracefs is not mounted.
     #[error(
         "tracefs is not mounted at /sys/kernel/tracing: run `mount -t tracefs tracefs \
          /sys/kernel/tracing` as root"
     )]
     NotMounted,
-    /// Only root may.
+    /// Requires root.
     #[error("recording needs root, or write access to {0}")]
     Denied(PathBuf),
-    /// Something else went wrong.
+    /// Another error.
     #[error("cannot trace with {path}: {error}")]
     Io { path: PathBuf, error: io::Error },
 }
 
-/// An instance at work.
+/// An active instance.
 #[derive(Debug)]
 pub struct TraceInstance {
     root: PathBuf,
-    /// Where tracefs is mounted.
+    /// Mount point of tracefs.
     tracefs: PathBuf,
-    /// Of each processor, what it traced.
+    /// Trace output of each processor.
     processors: Vec<File>,
     page: Vec<u8>,
     remover: Option<Child>,
 }
 
 impl TraceInstance {
-    /// Make an instance that traces nothing yet.
+    /// Creates an instance that traces nothing yet.
     ///
     /// # Errors
-    /// When the kernel or the rights do not allow it.
+    /// If the kernel or the permissions do not allow it.
     pub fn create() -> Result<Self, TracefsError> {
         let tracefs = mounted()?;
         let instances = tracefs.join("instances");
@@ -91,7 +91,7 @@ impl TraceInstance {
         instance.open_processors()?;
         // The clock of `CLOCK_MONOTONIC`, which all processors share.
         instance.put("trace_clock", "mono")?;
-        // What is new is lost when we are too slow, and not what an older request waits for.
+        // When the reader is too slow, new events are lost, not those that an older request needs.
         instance.put("options/overwrite", "0")?;
         let count = instance.processors.len().max(1) as u64;
         let size = (BUFFERS_KIB / count).clamp(BUFFER_KIB.0, BUFFER_KIB.1);
@@ -99,11 +99,11 @@ impl TraceInstance {
         Ok(instance)
     }
 
-    /// How pages are laid out, in the kernel's words. It hands this text out in a single read, and
-    /// what does not fit into that is lost.
+    /// The kernel's description of the page layout. It must be read with a single call, since the
+    /// rest is lost.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn header_page(&self) -> Result<String, TracefsError> {
         let path = self.tracefs.join("events/header_page");
         let mut bytes = vec![0; PAGE_TEXT_MAX];
@@ -112,17 +112,16 @@ impl TraceInstance {
         Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
     }
 
-    /// How a block event is laid out, in the kernel's words; `None` where it has no such event.
+    /// The kernel's description of a block event; `None` if it has no such event.
     #[must_use]
     pub fn event_format(&self, event: &str) -> Option<String> {
         fs::read_to_string(self.root.join(format!("events/block/{event}/format"))).ok()
     }
 
-    /// Trace block events at devices of these numbers; at all where there is none. Returns when
-    /// that began.
+    /// Traces block events of these devices, or of all if none are given. Returns the start time.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub fn begin(&self, events: &[&str], devices: &[u32]) -> Result<u64, TracefsError> {
         let filters: Vec<String> = devices.iter().map(|it| format!("dev == {it}")).collect();
         let begin = clock_ns(ClockId::Monotonic);
@@ -155,13 +154,13 @@ impl TraceInstance {
         Ok(())
     }
 
-    /// Hand out the pages of what happened so far, one processor after the other. Returns the time
-    /// up to which nothing is missing.
+    /// Passes the pages so far to `each`, one processor after the other. Returns the time up to
+    /// which they are complete.
     ///
     /// # Errors
-    /// When the trace cannot be read.
+    /// If the trace cannot be read.
     pub fn read(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<u64, TracefsError> {
-        // What is later than this may have an earlier one on a processor that was read before.
+        // Later events may be preceded by some on a processor that was read before.
         let until = clock_ns(ClockId::Monotonic);
         for processor in &mut self.processors {
             for _ in 0..PAGES_MAX {
@@ -177,7 +176,7 @@ impl TraceInstance {
         Ok(until)
     }
 
-    /// Events that the kernel dropped so far, as its counters of each processor say.
+    /// Events dropped by the kernel so far, from its per-processor counters.
     #[must_use]
     pub fn lost(&self) -> u64 {
         let processors = fs::read_dir(self.root.join("per_cpu"));
@@ -186,10 +185,10 @@ impl TraceInstance {
         stats.map(|text| lost_of(&text)).sum()
     }
 
-    /// Stop tracing; what happened before can still be read.
+    /// Stops tracing. Earlier events can still be read.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub fn stop(&self) -> Result<(), TracefsError> {
         self.put("tracing_on", "0")
     }
@@ -197,7 +196,7 @@ impl TraceInstance {
 
 impl Drop for TraceInstance {
     fn drop(&mut self) {
-        // Open files keep it.
+        // Open files would keep it.
         self.processors.clear();
         let _ = fs::remove_dir(&self.root);
         if let Some(mut remover) = self.remover.take() {
@@ -226,13 +225,13 @@ fn mounted() -> Result<PathBuf, TracefsError> {
     Err(TracefsError::NotMounted)
 }
 
-/// Instances of processes that are no more.
+/// Removes instances of processes that no longer exist.
 fn remove_abandoned(instances: &Path) {
     for entry in fs::read_dir(instances).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let owner = name.to_str().and_then(owner_in);
         if owner.is_some_and(|(pid, began)| began_at(pid) != Some(began)) {
-            // One of a process that we cannot see is in use, and stays.
+            // One of a process that is not visible to us is in use and stays.
             let _ = fs::remove_dir(entry.path());
         }
     }
@@ -243,7 +242,7 @@ fn owner_in(name: &str) -> Option<(u32, u64)> {
     Some((pid.parse().ok()?, began.parse().ok()?))
 }
 
-/// When a process began, in ticks since the machine started: field 22 of its `stat`.
+/// Start time of a process, in ticks since boot: field 22 of its `stat`.
 fn began_at(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, behind_name) = text.rsplit_once(')')?;

@@ -1,4 +1,4 @@
-//! Block devices as sysfs shows them, and what they stand on.
+//! Block devices from sysfs, and the devices below them.
 //!
 //! See the kernel's `ABI/stable/sysfs-block`. Device-mapper kinds come from the prefix that each
 //! tool puts before the identifier in `dm/uuid`.
@@ -13,7 +13,7 @@ use super::cgroup;
 use super::facts::{self, SystemRoots};
 use super::mounts::{self, Mount};
 
-/// More devices than any sane stack has; a bound for what the outside can grow.
+/// Maximum number of devices in a stack.
 const DEVICES_MAX: usize = 256;
 
 /// Device-mapper kinds by the start of `dm/uuid`.
@@ -43,7 +43,7 @@ const NAMED: [(&str, &str); 13] = [
     ("nvme", "nvme"),
 ];
 
-/// Transports by the start of a part of the device's path in sysfs; the first that fits counts.
+/// Transports by a prefix in the device's sysfs path. The first match counts.
 const CONNECTED: [(&str, &str); 10] = [
     ("virtio", "virtio"),
     ("usb", "usb"),
@@ -62,11 +62,11 @@ pub(crate) struct Stack<'a> {
     facts: &'a SystemRoots,
     mounts: &'a [Mount],
     pub(crate) devices: Vec<BlockDevice>,
-    /// Mounts that hold the files of loop devices.
+    /// Mounts that hold the backing files of loop devices.
     pub(crate) backing: Vec<&'a Mount>,
 }
 
-/// Finds `names` and everything that they stand on, breadth first, each device once.
+/// Finds `names` and all devices below them, breadth first, each once.
 pub(crate) fn stack<'a>(
     facts: &'a SystemRoots,
     mounts: &'a [Mount],
@@ -100,7 +100,7 @@ pub(crate) fn stack<'a>(
 }
 
 impl Stack<'_> {
-    /// The devices beneath the file system that holds a loop device's file.
+    /// The devices below the file system that holds a loop device's backing file.
     fn behind_file(&mut self, file: &Path) -> Vec<String> {
         let Some(mount) = mounts::holding(self.mounts, None, file) else {
             return Vec::new();
@@ -110,13 +110,13 @@ impl Stack<'_> {
     }
 }
 
-/// Kernel names of the devices that a mounted file system stands on directly.
+/// Kernel names of the devices directly below a mounted file system.
 pub(crate) fn names_beneath(facts: &SystemRoots, mount: &Mount) -> Vec<String> {
     if let Some(name) = name_of_number(facts, &mount.number) {
         return vec![name];
     }
     // An anonymous device number: btrfs, bcachefs (which joins its devices with colons), or no
-    // device at all. The source names one device, and sysfs the rest.
+    // device at all. The source names one device, sysfs has the others.
     let sources = mount
         .source
         .split(':')
@@ -136,11 +136,11 @@ pub(crate) fn name_of_number(facts: &SystemRoots, number: &str) -> Option<String
     Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Kernel name of a device node such as `/dev/sda1`, `/dev/mapper/home` or a link to such.
+/// Kernel name of a device node such as `/dev/sda1`, `/dev/mapper/home` or a link to one.
 pub(crate) fn name_of_node(facts: &SystemRoots, node: &str) -> Option<String> {
     let exists = |name: &str| facts.sys.join("class/block").join(name).exists();
     let plain = node.strip_prefix("/dev/")?;
-    // The kernel writes `/` in a device's name as `!`.
+    // The kernel replaces `/` in a device's name with `!`.
     let kernel = plain.replace('/', "!");
     if exists(&kernel) {
         return Some(kernel);
@@ -159,7 +159,7 @@ pub(crate) fn name_of_node(facts: &SystemRoots, node: &str) -> Option<String> {
     exists(&name).then_some(name)
 }
 
-/// Where sysfs keeps a device, links resolved; its path shows how the device is attached.
+/// Directory of a device in sysfs, with links resolved. Its path shows how the device is attached.
 pub(crate) fn directory(facts: &SystemRoots, name: &str) -> Option<PathBuf> {
     let class = fs::canonicalize(facts.sys.join("class/block").join(name));
     class
@@ -241,7 +241,7 @@ fn transport(disk: &Path) -> Option<String> {
     let transport = named
         .or_else(connected)
         .map(|(_, transport)| (*transport).to_owned())?;
-    // NVMe names its own way of travel, which may be a network.
+    // NVMe states its own transport, which may be a network.
     let fabric = facts::text(&disk.join("device/transport")).filter(|fabric| fabric != "pcie");
     match fabric {
         Some(fabric) if transport == "nvme" => Some(format!("nvme-{fabric}")),
@@ -251,7 +251,7 @@ fn transport(disk: &Path) -> Option<String> {
 
 fn mapping(facts: &SystemRoots, own: &Path, members: &[String]) -> Option<String> {
     let uuid = facts::text(&own.join("dm/uuid"))?;
-    // LVM puts a thin volume on a pool whose identifier says so; the volume's own does not.
+    // A thin volume's pool has an identifier that says so; the volume's own does not.
     let is_pool = |member: &String| {
         let path = facts.sys.join("class/block").join(member).join("dm/uuid");
         facts::text(&path).is_some_and(|uuid| uuid.ends_with("-tpool"))
@@ -269,7 +269,7 @@ fn file_name(path: &Path) -> String {
         .unwrap_or_default()
 }
 
-/// Requests in flight on a device at this moment.
+/// Requests in flight on a device now.
 pub(crate) fn in_flight(facts: &SystemRoots, name: &str) -> Option<u64> {
     let text = facts.sys_text(&format!("class/block/{name}/inflight"))?;
     Some(

@@ -1,5 +1,5 @@
-//! What the page cache beneath a loop device answers: unless it was attached for direct I/O, the
-//! kernel reads and writes its file through the page cache, whatever a program asks of the device.
+//! Page-cache hits below a loop device: unless it is attached with direct I/O, the kernel reads and
+//! writes its backing file through the page cache, whatever a program requests from the device.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use super::block::{Stack, names_beneath, stack};
 use super::{SystemRoots, mounts};
 use crate::counters::device_activity;
 
-/// Bytes that were moved so far above such a cache and below it.
+/// Bytes moved so far above such a cache and below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layers {
     /// By loop devices that use the page cache.
     pub above: BytesMoved,
-    /// By the devices of the file systems that hold their files; others may use these, too.
+    /// By the devices below their backing files, which other processes may also use.
     pub below: BytesMoved,
 }
 
-/// Bytes that devices moved.
+/// Bytes moved by devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BytesMoved {
     /// Read from them.
@@ -25,8 +25,8 @@ pub struct BytesMoved {
     pub written: u64,
 }
 
-/// Looks at what `device` stands on. `None` without a loop device that uses the page cache, and
-/// where its file lies on no device.
+/// Reads the counters of the stack below `device`. `None` without a loop device that uses the page
+/// cache, and if its file is not on a device.
 #[must_use]
 pub fn buffered_loops(facts: &SystemRoots, device: &str) -> Option<Layers> {
     let mounts = mounts::read(facts);
@@ -48,7 +48,7 @@ pub fn buffered_loops(facts: &SystemRoots, device: &str) -> Option<Layers> {
     })
 }
 
-/// All that these devices moved; `None` where there are none, or one does not tell.
+/// Total moved by these devices; `None` if there are none, or one has no counters.
 fn moved(facts: &SystemRoots, names: &[String]) -> Option<BytesMoved> {
     let mut all: Option<BytesMoved> = None;
     for name in names {

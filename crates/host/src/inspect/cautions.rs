@@ -1,7 +1,7 @@
-//! What about a file system, a file or the machine would mislead a reader of results.
+//! Cautions about a file system, a file or the machine that can distort results.
 //!
-//! Each caution says what was found, and what to do. Codes never change:
-//! archived runs carry them.
+//! Each caution states the finding and what to do. Codes never change, since archived runs contain
+//! them.
 
 use results::environment::{Caution, Environment, TargetKind};
 use results::{Severity, Warning, WarningCode};
@@ -13,11 +13,11 @@ use super::{FetchAccount, Uncounted};
 
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
-/// Pressure from which I/O of others counts as disturbing, in percent of time.
+/// I/O pressure, in percent of time, from which background I/O counts as disturbing.
 const PRESSURE_MIN_PERCENT: f64 = 5.0;
-/// Share of processor time lost to the hypervisor that is worth a word.
+/// Share of CPU time lost to the hypervisor that is worth reporting.
 const STEAL_MIN_SHARE: f64 = 0.01;
-/// Options that take away what a durable write promises.
+/// Mount options that weaken the durability of writes.
 const NOT_DURABLE: [&str; 8] = [
     "nobarrier",
     "barrier=0",
@@ -28,15 +28,15 @@ const NOT_DURABLE: [&str; 8] = [
     "volatile",
     "async",
 ];
-/// Options that make every write wait for the device.
+/// Mount options that make every write wait for the device.
 const SYNCHRONOUS: [&str; 3] = ["sync", "dirsync", "wsync"];
 
-/// Collects cautions, each sentence once.
+/// Collects cautions without duplicates.
 #[derive(Default)]
 pub(super) struct Cautions(Vec<Caution>);
 
 impl Cautions {
-    /// What was found, and what to do about it, if anything.
+    /// Adds a finding with advice, if any.
     pub(super) fn add(
         &mut self,
         code: WarningCode,
@@ -58,7 +58,7 @@ impl Cautions {
     }
 }
 
-/// What could not be looked at, so that silence about it means nothing.
+/// Adds a caution about facts that could not be examined.
 pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
     let mut found = Cautions::default();
     let (facts, target) = (evidence.facts, evidence.target);
@@ -99,7 +99,7 @@ pub fn warnings(cautions: &[Caution]) -> Vec<Warning> {
     cautions.iter().map(of_caution).collect()
 }
 
-/// Cautions about the file system and the file that a target is.
+/// Cautions about the file system and file of a target.
 pub(crate) fn of_file_system(evidence: &Evidence<'_>) -> Vec<Caution> {
     let mut found = Cautions::default();
     where_it_lives(&mut found, evidence);
@@ -164,7 +164,7 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
     }
 }
 
-/// Why nobody knows what the page cache answered, where no other caution says so.
+/// Why page-cache hits are unknown, if no other caution explains it.
 fn unknown_share(account: &FetchAccount) -> Option<String> {
     let FetchAccount::Nobody(why) = account else {
         return None;
@@ -172,7 +172,7 @@ fn unknown_share(account: &FetchAccount) -> Option<String> {
     match why {
         Uncounted::FileSystem(kind) => Some(format!("the kernel does not count reads of {kind}")),
         Uncounted::Dax => Some("mount option `dax` goes past it".to_owned()),
-        // Said with the code `fuse`, `could-not-look`, and `loop-buffered` or `memory-backed`.
+        // Covered by the codes `fuse`, `could-not-look`, and `loop-buffered` or `memory-backed`.
         Uncounted::Program | Uncounted::OutOfSight | Uncounted::LoopFile | Uncounted::Several => {
             None
         }
@@ -196,7 +196,7 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
     let Some((size, available)) = system.size_bytes.zip(system.available_bytes) else {
         return;
     };
-    // A small file system that is empty is not full.
+    // A small empty file system is not full.
     let is_scarce = available < size / 10 || available < (2 * GIB).min(size / 2);
     if !system.read_only && size > 0 && is_scarce {
         found.add(
@@ -283,7 +283,7 @@ fn durability(found: &mut Cautions, mount: &Mount) {
     }
 }
 
-/// What concerns only those who create files: it comes last.
+/// Cautions only for those who create files, listed last.
 pub(crate) fn of_created_files(evidence: &Evidence<'_>) -> Vec<Caution> {
     let mut found = Cautions::default();
     if let Some(mount) = evidence.mount {
@@ -292,8 +292,8 @@ pub(crate) fn of_created_files(evidence: &Evidence<'_>) -> Vec<Caution> {
     found.into_vec()
 }
 
-/// Without a journal ext4 takes no inode that was deleted less than five minutes ago, and looks at
-/// each of them whenever it makes a file (`recently_deleted` in the kernel's fs/ext4/ialloc.c).
+/// Without a journal, ext4 skips inodes deleted less than five minutes ago, and examines each of
+/// them for every new file (`recently_deleted` in the kernel's fs/ext4/ialloc.c).
 fn journal(found: &mut Cautions, evidence: &Evidence<'_>, mount: &Mount) {
     let options = || {
         let device = &evidence.target.devices.first()?.name;
@@ -314,15 +314,15 @@ fn journal(found: &mut Cautions, evidence: &Evidence<'_>, mount: &Mount) {
     }
 }
 
-/// Of uniformly random reads this share meets a hole where so much of a file is not allocated. The
-/// mean is wrong by no more, a third of the precision that a check-up asks for.
+/// Share of random reads that may hit unallocated parts of a file: the error of the mean is no
+/// larger, a third of the precision of a check-up.
 const FEW_HOLES: f64 = 0.01;
 
-/// What the file system has not allocated of a file of `size` bytes.
+/// Unallocated parts of a file of `size` bytes.
 fn holes(found: &mut Cautions, evidence: &Evidence<'_>, size: u64) {
     let target = evidence.target;
     let allocated = target.allocated_bytes.unwrap_or(size);
-    // Another machine need not tell what it has allocated, nor a program that serves files.
+    // Remote file systems and FUSE programs need not report what is allocated.
     let by_program = evidence.mount.is_some_and(|it| it.kind.starts_with("fuse"));
     if target.remote || by_program && allocated == 0 {
         return;

@@ -1,4 +1,4 @@
-//! Limits that control groups put on this process, in version 1 and version 2 hierarchies.
+//! Limits of control groups on this process, in version 1 and version 2 hierarchies.
 //!
 //! See the kernel's `admin-guide/cgroup-v1` and `admin-guide/cgroup-v2`.
 
@@ -9,10 +9,10 @@ use results::environment::Throttle;
 use super::facts::{self, SystemRoots};
 use super::mounts::Mount;
 
-/// A version 1 limit from here on means "no limit": the kernel shows a rounded `i64::MAX`.
+/// Version 1 limits from here on mean "no limit": the kernel shows a rounded `i64::MAX`.
 const NO_LIMIT_FROM: u64 = 1 << 60;
 
-/// Directories of the groups that hold this process, from its own group up to the root.
+/// Directories of this process's groups, from its own up to the root.
 #[derive(Clone, Debug, Default)]
 struct Groups(Vec<PathBuf>);
 
@@ -35,7 +35,7 @@ fn version_2(facts: &SystemRoots, mounts: &[Mount]) -> Groups {
         .map_or_else(Groups::default, |(own, mount)| climb(facts, mount, &own))
 }
 
-/// This process's path in the hierarchy whose list of controllers satisfies `wanted`.
+/// This process's path in the hierarchy whose controllers satisfy `wanted`.
 fn own_path(facts: &SystemRoots, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let table = facts.proc_text("self/cgroup")?;
     table.lines().find_map(|line| {
@@ -45,7 +45,7 @@ fn own_path(facts: &SystemRoots, wanted: impl Fn(&str) -> bool) -> Option<PathBu
     })
 }
 
-/// In a container the path may lead outside what is mounted; then only the mounted root counts.
+/// In a container the path may point outside the mount. Then only the mounted root counts.
 fn climb(facts: &SystemRoots, mount: &Mount, own: &Path) -> Groups {
     let top = facts.place(&mount.point);
     let below = own.strip_prefix(&mount.root).unwrap_or(Path::new(""));
@@ -57,7 +57,7 @@ fn climb(facts: &SystemRoots, mount: &Mount, own: &Path) -> Groups {
     Groups(groups.map(Path::to_path_buf).collect())
 }
 
-/// Smallest memory limit in bytes, and what is used of it that cannot be dropped at will.
+/// Smallest memory limit in bytes, and the usage that cannot be reclaimed.
 pub(crate) fn memory_limit(facts: &SystemRoots, mounts: &[Mount]) -> Option<(u64, u64)> {
     let first = memory_of(&version_2(facts, mounts), "memory.max", "memory.current");
     let second = memory_of(
@@ -80,7 +80,7 @@ fn memory_of(groups: &Groups, limit: &str, usage: &str) -> Option<(u64, u64)> {
     limits.min_by_key(|(limit, _)| *limit)
 }
 
-/// Bytes of file pages in a group, which the kernel drops when memory is wanted.
+/// Bytes of file pages in a group, which the kernel can reclaim.
 fn file_pages(group: &Path) -> u64 {
     let table = facts::text(&group.join("memory.stat")).unwrap_or_default();
     let value = |name: &str| {
@@ -99,11 +99,11 @@ fn file_pages(group: &Path) -> u64 {
             .zip(inactive)
             .map(|(active, inactive)| active.saturating_add(inactive))
     };
-    // Version 1 lists the group alone first, and with its children under `total_`.
+    // Version 1 lists the group alone first, and with its children as `total_`.
     sum("total_").or_else(|| sum("")).unwrap_or(0)
 }
 
-/// The narrowest limit on threads, and how many there are.
+/// The tightest limit on threads, and the current number.
 pub(crate) fn threads_limit(facts: &SystemRoots, mounts: &[Mount]) -> Option<(u64, u64)> {
     let second = version_2(facts, mounts).0.into_iter();
     let groups = second.chain(version_1(facts, mounts, "pids").0);
@@ -115,7 +115,7 @@ pub(crate) fn threads_limit(facts: &SystemRoots, mounts: &[Mount]) -> Option<(u6
     limits.min_by_key(|(limit, used)| limit.saturating_sub(*used))
 }
 
-/// CPU time that the groups allow, in processors.
+/// CPU time allowed by the groups, in processors.
 pub(crate) fn cpu_limit(facts: &SystemRoots, mounts: &[Mount]) -> Option<f64> {
     let second = version_2(facts, mounts).0.into_iter().filter_map(|group| {
         let text = facts::text(&group.join("cpu.max"))?;
@@ -151,8 +151,8 @@ pub(crate) fn throttle(facts: &SystemRoots, mounts: &[Mount], number: &str) -> O
     first.or_else(|| throttle_version_2(&version_2(facts, mounts), number))
 }
 
-/// Version 1 does not add up parents and children: a group's own rules hold for its processes.
-/// Those of the root hold for the kernel's write-back, so they stand in when there are no others.
+/// In version 1, limits of parents and children do not combine: a group's own rules apply to its
+/// processes. Those of the root apply to write-back, and are used if there are no others.
 fn throttle_version_1(groups: &Groups, number: &str) -> Option<Throttle> {
     let rule = |group: &Path, name: &str| {
         let table = facts::text(&group.join(format!("blkio.throttle.{name}_device")))?;
@@ -174,7 +174,7 @@ fn throttle_version_1(groups: &Groups, number: &str) -> Option<Throttle> {
     })
 }
 
-/// Version 2 applies the rules of every group on the way up, so the smallest value counts.
+/// In version 2, the rules of every group up to the root apply, so the smallest value counts.
 fn throttle_version_2(groups: &Groups, number: &str) -> Option<Throttle> {
     let mut throttle = Throttle::default();
     for group in &groups.0 {

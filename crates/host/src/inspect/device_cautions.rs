@@ -1,4 +1,4 @@
-//! What about the devices beneath a target, and about who else uses them, would mislead.
+//! Cautions about the devices below a target, and about other users of them.
 
 use results::environment::{BlockDevice, Caution, RaidActivity, TargetDescription, TargetKind};
 use units::{Bytes, format_counted};
@@ -7,10 +7,10 @@ use super::cautions::Cautions;
 use super::{Evidence, block, mounts};
 use results::{Warning, WarningCode};
 
-/// More places than anybody reads in one sentence.
+/// Maximum number of places named in a sentence.
 const PLACES_MAX: usize = 4;
 
-/// Cautions about the devices beneath a target.
+/// Cautions about the devices below a target.
 pub(crate) fn of_devices(evidence: &Evidence<'_>) -> Vec<Caution> {
     let mut found = Cautions::default();
     for device in &evidence.target.devices {
@@ -28,12 +28,12 @@ pub(crate) fn of_devices(evidence: &Evidence<'_>) -> Vec<Caution> {
     found.into_vec()
 }
 
-/// Within this share of a disk seeks are under half as long as over all of it.
+/// Below this share of a disk, seeks take less than half as long as over all of it.
 const SHORT_STROKE: f64 = 0.1;
-/// How disks are attached whose medium the kernel cannot know.
+/// Transports of virtual disks, whose medium the kernel does not know.
 const VIRTUAL: [&str; 3] = ["virtio", "xen", "hyper-v"];
 
-/// That `bytes` of a target take up so little of its disks that heads hardly move.
+/// Warns that `bytes` of a target are so small a part of its disks that heads hardly move.
 #[must_use]
 pub fn short_seeks(target: &TargetDescription, bytes: u64) -> Option<Warning> {
     let is_turning = |it: &BlockDevice| it.rotational == Some(true) && !is_virtual(it);
@@ -61,7 +61,7 @@ fn is_virtual(device: &BlockDevice) -> bool {
     transport.is_some_and(|it| VIRTUAL.contains(&it))
 }
 
-/// Devices that stand on no other device.
+/// Devices at the bottom of the stack.
 fn disks(devices: &[BlockDevice]) -> impl Iterator<Item = &BlockDevice> {
     devices.iter().filter(|device| {
         device.partition_of.is_none() && device.members.is_empty() && device.backing_file.is_none()
@@ -107,7 +107,7 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
 }
 
 fn throttle(found: &mut Cautions, device: &BlockDevice) {
-    // The limit is the disk's: said of its partitions it would be said twice.
+    // The limit is that of the disk; partitions would repeat it.
     let Some(limits) = device
         .throttled
         .as_ref()
@@ -254,12 +254,12 @@ fn device_itself(found: &mut Cautions, evidence: &Evidence<'_>) {
     }
 }
 
-/// Who else uses the disks beneath the target, by what is mounted and by what is under way.
+/// Other users of the disks below the target, from mounts and I/O in flight.
 fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
     let own: Vec<&str> = disks(&evidence.target.devices)
         .map(|disk| disk.name.as_str())
         .collect();
-    // What stands on a device target itself is named by another caution.
+    // What uses a device target itself has another caution.
     let itself = evidence
         .target
         .devices
@@ -300,7 +300,7 @@ fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
     }
 }
 
-/// Mount points and swap spaces whose stack of devices satisfies `wanted`, each file system once.
+/// Mount points and swap spaces whose device stack satisfies `wanted`, each file system once.
 fn places(evidence: &Evidence<'_>, wanted: impl Fn(&[BlockDevice]) -> bool) -> Vec<String> {
     let (facts, table) = (evidence.facts, evidence.mounts);
     let stands =
@@ -312,7 +312,7 @@ fn places(evidence: &Evidence<'_>, wanted: impl Fn(&[BlockDevice]) -> bool) -> V
             continue;
         }
         seen.push(&mount.number);
-        // Bind mounts show the same file system in many places: the shortest path names it best.
+        // Bind mounts show one file system in many places. The shortest path names it best.
         let same = table.iter().filter(|other| other.number == mount.number);
         let point = same
             .map(|m| &m.point)

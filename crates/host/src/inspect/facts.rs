@@ -1,7 +1,7 @@
-//! Where the kernel's text files are read from.
+//! Reads the kernel's text files.
 //!
-//! The two roots are values, so that tests can put small made-up trees in their place. A file
-//! that is absent or unreadable is `None`: no fact is worth failing an inspection for.
+//! The two roots are values, so that tests can use small fake trees. An absent or unreadable file
+//! is `None`: no fact is worth failing an inspection.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,17 +25,17 @@ impl Default for SystemRoots {
 }
 
 impl SystemRoots {
-    /// Text of a file below `/proc`, without surrounding blanks.
+    /// Text of a file below `/proc`, trimmed.
     pub fn proc_text(&self, path: &str) -> Option<String> {
         text(&self.proc.join(path))
     }
 
-    /// Text of a file below `/sys`, without surrounding blanks.
+    /// Text of a file below `/sys`, trimmed.
     pub fn sys_text(&self, path: &str) -> Option<String> {
         text(&self.sys.join(path))
     }
 
-    /// Our tree's name for an absolute path of the running system, when it is below `/sys`.
+    /// Maps an absolute path of the running system into this tree, if it is below `/sys`.
     pub fn place(&self, path: &Path) -> PathBuf {
         path.strip_prefix("/sys")
             .map_or_else(|_| path.to_path_buf(), |rest| self.sys.join(rest))
@@ -55,24 +55,24 @@ impl SystemRoots {
     }
 }
 
-/// Text of a file without surrounding blanks; `None` when it cannot be read or is empty.
+/// Trimmed text of a file; `None` if it is unreadable or empty.
 pub fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes).trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// A file that holds one whole number.
+/// A file with one integer.
 pub fn number(path: &Path) -> Option<u64> {
     text(path)?.parse().ok()
 }
 
-/// A file that holds `0` or something else.
+/// A file with a flag: `0` or something else.
 pub fn flag(path: &Path) -> Option<bool> {
     number(path).map(|value| value != 0)
 }
 
-/// Names in a directory in sorted order; none when it cannot be read.
+/// Sorted names in a directory; empty if it is unreadable.
 pub fn names(path: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(path) else {
         return Vec::new();

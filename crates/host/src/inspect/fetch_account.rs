@@ -1,9 +1,9 @@
-//! Who counts what reads fetched from storage: one answer for every file system and what lies
-//! beneath it. Whoever says what share the page cache answered asks here.
+//! Which counter has the bytes that reads fetched from storage, for every file system and the
+//! devices below it. All page-cache shares are based on this.
 //!
-//! The kernel adds to `read_bytes` of a process where a request of it enters the block layer
-//! (`submit_bio` in block/blk-core.c). Reads of FUSE and of most network file systems never get
-//! there, or do in a thread of the kernel: all of them would seem to come from the page cache.
+//! The kernel adds to `read_bytes` of a process when one of its requests enters the block layer
+//! (`submit_bio` in block/blk-core.c). Reads of FUSE and most network file systems never get there,
+//! or only from a kernel thread, so all of them would appear to be page-cache hits.
 
 use std::path::{Path, PathBuf};
 
@@ -11,45 +11,45 @@ use super::block::Stack;
 use super::mounts::{self, Mount};
 use super::{InspectedPath, MEMORY_KINDS, REMOTE_KINDS, SystemRoots};
 
-/// File systems that fetch other bytes than are read (they are compressed), or past the block layer
-/// (from flash).
+/// File systems that fetch other bytes than are read (compressed ones), or bypass the block layer
+/// (on flash).
 const UNLIKE_KINDS: [&str; 5] = ["squashfs", "erofs", "cramfs", "ubifs", "jffs2"];
 
-/// Options of an overlay that name directories of other file systems.
+/// Overlay options that name directories on other file systems.
 const OVERLAID: [&str; 4] = ["upperdir", "lowerdir", "lowerdir+", "datadir+"];
 
-/// Who counts the bytes that reads of a target fetched from storage.
+/// The counter of bytes that reads of a target fetched from storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchAccount {
-    /// The block layer, for each process: `read_bytes` in `/proc/self/io`.
+    /// The block layer, per process: `read_bytes` in `/proc/self/io`.
     Process,
-    /// The client of NFS, for the mount at this point: `/proc/self/mountstats`.
+    /// The NFS client, for the mount at this point: `/proc/self/mountstats`.
     NfsMount(PathBuf),
     /// ZFS, for its own cache: `arcstats`.
     Arc,
-    /// Nobody: the share of the page cache is unknown.
+    /// None: the page-cache share is unknown.
     Nobody(Uncounted),
 }
 
-/// Why nobody counts what was fetched.
+/// Why there is no counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Uncounted {
-    /// A program serves the file system.
+    /// The file system is served by a program.
     Program,
-    /// The block layer sees no reads of this kind of file system, or other bytes.
+    /// The block layer does not see reads of this kind of file system, or sees other bytes.
     FileSystem(String),
-    /// The mount goes past the page cache and the block layer.
+    /// The mount bypasses the page cache and the block layer.
     Dax,
-    /// What lies beneath cannot be seen.
+    /// The storage below is not visible.
     OutOfSight,
-    /// The page cache holds the file of a loop device, and nobody counts what it answers.
+    /// The page cache holds the backing file of a loop device, and its hits are not counted.
     LoopFile,
-    /// Some targets are counted here, and some there.
+    /// Targets have different counters.
     Several,
 }
 
 impl FetchAccount {
-    /// Of the file, directory or block device at `path`, on this machine.
+    /// The counter for the file, directory or block device at `path` on this machine.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let facts = SystemRoots::default();
@@ -66,7 +66,7 @@ impl FetchAccount {
         Self::of_subject(&table, subject, layers.first().copied(), &stack)
     }
 
-    /// Of several targets together: of all of them, or nobody's.
+    /// The common counter of several targets, or none.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -101,7 +101,7 @@ impl FetchAccount {
             "nfs" | "nfs3" | "nfs4" => Self::NfsMount(mount.point.clone()),
             "zfs" => Self::Arc,
             "overlay" => Self::of_overlay(table, mount),
-            // Their files are the page cache, and the block layer counts what was swapped out.
+            // Their files are in the page cache, and the block layer counts swapped-out pages.
             _ if is_one_of(&MEMORY_KINDS) => Self::Process,
             _ if is_dax(mount) => Self::Nobody(Uncounted::Dax),
             _ if is_on_block_device(mount) && !is_one_of(&REMOTE_KINDS) => Self::Process,
@@ -109,14 +109,14 @@ impl FetchAccount {
         }
     }
 
-    /// Of all that an overlay shows: a file may lie in any of its layers.
+    /// The counter for all layers of an overlay: a file may be in any of them.
     fn of_overlay(table: &[Mount], top: &Mount) -> Self {
         let named = top.super_options.iter();
         let named = named.filter_map(|option| option.split_once('='));
         let named = named.filter(|(name, _)| OVERLAID.contains(name));
         named
             .flat_map(|(_, directories)| directories.split(':'))
-            // Others are relative to a place that nobody tells.
+            // Other paths are relative to an unknown directory.
             .filter(|directory| directory.starts_with('/'))
             .map(|directory| {
                 mounts::beneath_overlay(table, Path::new(directory))
@@ -129,8 +129,8 @@ impl FetchAccount {
     }
 }
 
-/// Whether its requests enter the block layer where its device is known: btrfs and bcachefs have no
-/// device number of their own.
+/// Whether its requests enter the block layer of a known device. btrfs and bcachefs have no device
+/// number of their own.
 fn is_on_block_device(mount: &Mount) -> bool {
     let has_device = !mount.number.starts_with("0:") || mount.source.starts_with("/dev/");
     has_device && !UNLIKE_KINDS.contains(&mount.kind.as_str())
@@ -140,8 +140,8 @@ fn is_dax(mount: &Mount) -> bool {
     mount.has("dax") && !matches!(mount.value("dax"), Some("never" | "inode"))
 }
 
-/// Whether the page cache may hold the file of a loop device in the stack, and nobody counts what
-/// it answers ([`super::buffered_loops`] does where the file lies on a device).
+/// Whether the page cache may hold a loop device's backing file without counting its hits
+/// ([`super::buffered_loops`] counts them if the file is on a device).
 fn has_uncounted_loop(table: &[Mount], stack: &Stack<'_>) -> bool {
     stack.devices.iter().any(|device| {
         let Some(file) = &device.backing_file else {

@@ -1,4 +1,4 @@
-//! The table of mounts (`/proc/self/mountinfo`, see proc_pid_mountinfo(5)).
+//! The mount table (`/proc/self/mountinfo`, see proc_pid_mountinfo(5)).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::facts::SystemRoots;
 
-/// Two paths of a host that share so many parts, the root among them, are in one place: as
+/// Two host paths with this many common components, the root included, are in the same place: as
 /// `/var/lib/docker`.
 const SHARED_PARTS_MIN: usize = 4;
 
@@ -14,9 +14,9 @@ const SHARED_PARTS_MIN: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
     pub id: u64,
-    /// Device number, as `major:minor`. Btrfs and network file systems have an anonymous one.
+    /// Device number, as `major:minor`; anonymous for btrfs and network file systems.
     pub number: String,
-    /// The part of the file system that is mounted; not `/` for a bind mount or a subvolume.
+    /// The mounted part of the file system; not `/` for a bind mount or a subvolume.
     pub root: PathBuf,
     pub point: PathBuf,
     pub options: Vec<String>,
@@ -26,20 +26,20 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// An option of the mount or of the file system, by its name before `=`.
+    /// Whether the mount or the file system has an option, by its name before `=`.
     pub fn has(&self, name: &str) -> bool {
         let named = |option: &String| option.split('=').next() == Some(name);
         self.options.iter().any(named) || self.super_options.iter().any(named)
     }
 
-    /// The value of an option of the file system, after `=`.
+    /// Value of a file system option, after `=`.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.super_options
             .iter()
             .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// Either the mount or the file system refuses writes.
+    /// Whether the mount or the file system is read-only.
     pub fn is_read_only(&self) -> bool {
         [&self.options, &self.super_options]
             .iter()
@@ -47,7 +47,7 @@ impl Mount {
     }
 }
 
-/// All mounts that this process sees, in the order of mounting.
+/// All mounts visible to this process, in the order of mounting.
 pub fn read(facts: &SystemRoots) -> Vec<Mount> {
     let bytes = std::fs::read(facts.proc.join("self/mountinfo")).unwrap_or_default();
     bytes
@@ -56,8 +56,8 @@ pub fn read(facts: &SystemRoots) -> Vec<Mount> {
         .collect()
 }
 
-/// The mount that holds `path`: by its id if the kernel told it, or else by the longest mount
-/// point that leads to it, where a later mount hides an earlier one at the same place.
+/// The mount that holds `path`: by its id if known, or else by the longest matching mount point. A
+/// later mount hides an earlier one at the same place.
 pub fn holding<'a>(mounts: &'a [Mount], id: Option<u64>, path: &Path) -> Option<&'a Mount> {
     if let Some(mount) = id.and_then(|id| mounts.iter().find(|mount| mount.id == id)) {
         return Some(mount);
@@ -69,16 +69,16 @@ pub fn holding<'a>(mounts: &'a [Mount], id: Option<u64>, path: &Path) -> Option<
 }
 
 /// The mount that holds a directory of an overlay. In a container the path belongs to the host, and
-/// leads back to the overlay itself.
+/// would resolve to the overlay itself.
 pub fn beneath_overlay<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     holding(mounts, None, path)
         .filter(|mount| mount.kind != "overlay")
         .or_else(|| from_same_place(mounts, path))
 }
 
-/// A bind mount out of the same part of the host as `path`, which this process does not see: the
-/// files that a container's engine puts into each container (`/etc/hosts`) lie on the file system
-/// that holds the container's upper directory, too.
+/// A bind mount from the same part of the host as `path`, which this process does not see: files
+/// that a container engine adds to each container (`/etc/hosts`) are on the same file system as the
+/// container's upper directory.
 fn from_same_place<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let shared = |mount: &Mount| {
         let parts = mount.root.components().zip(path.components());
@@ -122,7 +122,7 @@ fn path_of(field: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&unescape(field)))
 }
 
-/// The kernel writes blank, tab, line feed, backslash and `#` as a backslash and three octal
+/// The kernel escapes blank, tab, line feed, backslash and `#` as a backslash and three octal
 /// digits.
 fn unescape(field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());

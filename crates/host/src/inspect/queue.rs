@@ -1,19 +1,19 @@
-//! What the kernel says of a device's queue of requests.
+//! Properties of a device's request queue.
 
 use super::SystemRoots;
 
-/// The smallest page, and so the smallest piece of memory that a request gathers.
+/// The smallest page, and so the smallest segment of a request.
 const PAGE_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
 
-/// Whether the driver of a device has queues that are polled in place of interrupts.
+/// Whether the driver of a device has poll queues, without interrupts.
 #[must_use]
 pub fn has_poll_queues(facts: &SystemRoots, device: &str) -> bool {
     number(facts, device, "io_poll") == Some(1)
 }
 
-/// Bytes of an operation that lie together on `device` and that the kernel leaves in one request at
-/// least; `None` where it does not tell. Documented in the kernel's `ABI/stable/sysfs-block`.
+/// Minimum size in bytes of the requests that a contiguous operation on `device` is split into;
+/// `None` if unknown. Documented in the kernel's `ABI/stable/sysfs-block`.
 #[must_use]
 pub fn request_bytes(facts: &SystemRoots, device: &str) -> Option<u64> {
     let of_queue = |name| number(facts, device, name);
@@ -24,7 +24,7 @@ pub fn request_bytes(facts: &SystemRoots, device: &str) -> Option<u64> {
     )
 }
 
-/// A number of a device's queue; a partition has that of its disk.
+/// A number of a device's queue; a partition uses that of its disk.
 fn number(facts: &SystemRoots, device: &str, name: &str) -> Option<u64> {
     let mut places = ["queue", "../queue"].into_iter();
     places.find_map(|queue| {
@@ -33,8 +33,7 @@ fn number(facts: &SystemRoots, device: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// A chunk is what one member of a stripe set takes; the least I/O size of such a set is its
-/// chunk, too.
+/// A chunk is the part of one member of a stripe set, and also the minimum I/O size of such a set.
 fn smallest(
     sectors_kb: u64,
     segments: u64,

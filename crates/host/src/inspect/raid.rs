@@ -1,4 +1,4 @@
-//! State of the RAID that a target stands on: md, btrfs and ZFS.
+//! State of the RAID below a target: md, btrfs and ZFS.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use results::environment::{BlockDevice, RaidActivity, RaidState};
 use super::facts::{self, SystemRoots};
 use super::mounts::Mount;
 
-/// The worst RAID beneath a target: of the file system itself, or of an md device in the stack.
+/// The RAID in the worst state below a target: the file system itself, or an md device in the
+/// stack.
 pub(crate) fn state(
     facts: &SystemRoots,
     mount: Option<&Mount>,
@@ -39,7 +40,7 @@ fn gravity(activity: &RaidActivity) -> u8 {
     }
 }
 
-/// md by `/proc/mdstat`, with sysfs for what that leaves out; a striped array alone has no state.
+/// md from `/proc/mdstat`, completed from sysfs. A pure stripe set has no state.
 pub(crate) fn md_state(facts: &SystemRoots, name: &str) -> Option<RaidState> {
     let text = facts.proc_text("mdstat").unwrap_or_default();
     let own = facts.sys.join("class/block").join(name).join("md");
@@ -77,14 +78,14 @@ fn mdstat_entry<'a>(text: &'a str, name: &str) -> MdEntry<'a> {
 }
 
 impl MdEntry<'_> {
-    /// The word after `active` and a possible remark in parentheses.
+    /// The word after `active` and an optional remark in parentheses.
     fn level(&self) -> Option<String> {
         let words = self.0.first()?.split_whitespace();
         let mut words = words.skip_while(|word| *word != "active").skip(1);
         words.find(|word| !word.starts_with('(')).map(str::to_owned)
     }
 
-    /// `[3/2]`: members wanted and members present.
+    /// `[3/2]`: configured and present members.
     fn members(&self) -> Option<(u32, u32)> {
         let words = self
             .0
@@ -116,17 +117,17 @@ impl MdEntry<'_> {
     }
 }
 
-/// Directory below `/sys/fs/btrfs` of the file system that the device `name` belongs to.
+/// Directory below `/sys/fs/btrfs` of the file system with the device `name`.
 fn btrfs_directory(facts: &SystemRoots, name: &str) -> Option<PathBuf> {
     let top = facts.sys.join("fs/btrfs");
     let directories = facts::names(&top).into_iter().map(|uuid| top.join(uuid));
-    // A missing device of one file system may have left a dead link in `devices`.
+    // A missing device of one file system may have left a dangling link in `devices`.
     directories
         .into_iter()
         .find(|path| fs::symlink_metadata(path.join("devices").join(name)).is_ok())
 }
 
-/// Kernel names of all devices of the btrfs file system that `name` belongs to.
+/// Kernel names of all devices of the btrfs file system with the device `name`.
 pub(crate) fn btrfs_devices(facts: &SystemRoots, name: &str) -> Option<Vec<String>> {
     let names = facts::names(&btrfs_directory(facts, name)?.join("devices"));
     (!names.is_empty()).then_some(names)
@@ -162,7 +163,7 @@ fn btrfs(facts: &SystemRoots, devices: &[BlockDevice]) -> Option<RaidState> {
     })
 }
 
-/// Profiles that hold data; several after a conversion that did not end.
+/// Data profiles; several after an incomplete conversion.
 fn btrfs_level(directory: &Path) -> Option<String> {
     let data = directory.join("allocation/data");
     let total = |name: &String| facts::number(&data.join(name).join("total_bytes")).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Inspections of small made-up trees of `/proc` and `/sys`.
+//! Inspections of small fake trees of `/proc` and `/sys`.
 
 mod devices;
 mod fetch_account;
@@ -15,7 +15,7 @@ use super::{InspectedPath, Space, SystemRoots, describe, missing};
 
 const GIB: u64 = 1 << 30;
 
-/// A made-up machine.
+/// A fake machine.
 struct Machine {
     top: tempfile::TempDir,
     mounts: String,
@@ -38,7 +38,7 @@ impl Machine {
         fs::write(path, text).expect("a file");
     }
 
-    /// A device whose directory is `place` below `sys/devices`, with links by name and number.
+    /// A device with the directory `place` below `sys/devices`, and links by name and number.
     fn device(&self, place: &str, number: &str, files: &[(&str, &str)]) {
         let name = place.rsplit('/').next().expect("a name");
         let own = format!("sys/devices/{place}");

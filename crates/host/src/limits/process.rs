@@ -1,4 +1,4 @@
-//! Limits of this process on address space, data and threads, and what is used of them.
+//! Limits of this process on address space, data and threads, and their usage.
 
 use sys::{Limited, limits_of};
 
@@ -6,24 +6,24 @@ use crate::inspect::facts::{self, SystemRoots};
 use crate::inspect::{cgroup, mounts};
 use crate::processors::processors;
 
-/// Address space of an arena of glibc's allocator, and how many it makes (mallopt(3)).
+/// Address space of an arena of glibc's allocator, and the number of arenas (mallopt(3)).
 const ARENA_BYTES: u64 = 64 << 20;
 const ARENAS_PER_PROCESSOR: u64 = 8;
 
 units::words! {
-    /// A limit of a process on bytes that it may map.
+    /// A limit on bytes that a process may map.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SpaceKind {
-        /// Everything that is mapped.
+        /// All mappings.
         Address = "address space",
-        /// What is mapped for this process alone and can be written: the heap, stacks.
+        /// Private writable mappings: heap and stacks.
         Data = "data",
     }
 }
 
 impl SpaceKind {
-    /// What the allocator reserves for so many threads. It takes no memory, but where the address
-    /// space ends with it, the next allocation is an abort.
+    /// Address space that the allocator reserves for `threads` threads. It uses no memory, but if
+    /// it exhausts the address space, the next allocation aborts.
     pub(super) fn arena_bytes(self, threads: u64) -> u64 {
         match self {
             Self::Data => 0,
@@ -34,7 +34,7 @@ impl SpaceKind {
         }
     }
 
-    /// The command of a shell that sets this limit.
+    /// The shell command that sets this limit.
     #[must_use]
     pub fn command(self, limit_bytes: u64) -> String {
         let option = match self {
@@ -45,29 +45,29 @@ impl SpaceKind {
     }
 }
 
-/// What a process may map, and what it has mapped.
+/// A limit on mappings, and its usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     pub kind: SpaceKind,
     /// The soft limit, in bytes.
     pub limit_bytes: u64,
-    /// What is mapped now, in bytes.
+    /// Bytes mapped now.
     pub used_bytes: u64,
 }
 
 impl Room {
-    /// What may still be mapped, in bytes.
+    /// Bytes that can still be mapped.
     #[must_use]
     pub const fn left_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.used_bytes)
     }
 }
 
-/// The limits that this process has. Where the kernel does not tell what is mapped, nothing is.
+/// The limits of this process; empty if the kernel does not report the usage.
 pub(super) fn spaces(facts: &SystemRoots) -> Vec<Room> {
     let text = facts.proc_text("self/statm").unwrap_or_default();
     let page = rustix::param::page_size() as u64;
-    // Fields of statm: the first is all that is mapped, the sixth data and stack.
+    // Fields of statm: the first is all mappings, the sixth data and stack.
     let used = |field: usize| {
         let pages = text.split_whitespace().nth(field)?.parse::<u64>().ok()?;
         Some(pages.saturating_mul(page))
@@ -87,7 +87,7 @@ pub(super) fn spaces(facts: &SystemRoots) -> Vec<Room> {
     rooms.collect()
 }
 
-/// Threads that may still be started, by the narrowest of the limits that can be seen.
+/// Threads that can still be started, by the tightest visible limit.
 pub(super) fn threads_left(facts: &SystemRoots) -> Option<u64> {
     let left = |(limit, used): (u64, u64)| limit.saturating_sub(used);
     let limits = [
@@ -98,7 +98,7 @@ pub(super) fn threads_left(facts: &SystemRoots) -> Option<u64> {
     limits.into_iter().flatten().map(left).min()
 }
 
-/// `/proc/loadavg` counts the threads of the machine behind those that run, as in `2/345`.
+/// `/proc/loadavg` has the machine's thread count after the running ones, as in `2/345`.
 fn of_machine(facts: &SystemRoots) -> Option<(u64, u64)> {
     let limit = facts::number(&facts.proc.join("sys/kernel/threads-max"))?;
     let load = facts.proc_text("loadavg")?;
@@ -106,7 +106,7 @@ fn of_machine(facts: &SystemRoots) -> Option<(u64, u64)> {
     Some((limit, all.parse().ok()?))
 }
 
-/// The kernel asks this limit of no process that may exceed it, as root's may.
+/// This limit does not apply to processes that may exceed it, such as root's.
 fn of_user(facts: &SystemRoots) -> Option<(u64, u64)> {
     let limit = limits_of(Limited::Threads)[0]?;
     let me = rustix::process::getuid();

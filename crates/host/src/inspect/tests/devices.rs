@@ -1,4 +1,4 @@
-//! Devices beneath a target, and who else uses them.
+//! Devices below a target, and other users of them.
 
 use results::environment::TargetKind;
 
@@ -121,7 +121,7 @@ fn dm_crypt_over_sata_is_found_by_the_name_of_its_mapping() {
         (Some("sata"), Some(true))
     );
     check_codes(&cautions, &["copy-on-write", "encryption"]);
-    // A disk that turns, wherever the mapping is: its heads hardly move within a small file.
+    // A rotating disk, wherever the mapping is: its heads hardly move within a small file.
     let few = short_seeks(&target, GIB / 100).expect("a warning");
     assert!(
         few.cause

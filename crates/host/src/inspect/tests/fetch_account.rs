@@ -1,5 +1,5 @@
-//! `read_bytes` of this process was believed on every file system: whatever FUSE, SMB or Ceph read
-//! "came from the page cache" to 100 %, in the first line of a check-up.
+//! Bug: `read_bytes` of this process was trusted on every file system, so whatever FUSE, SMB or
+//! Ceph read "came from the page cache" to 100 %, in the first line of a check-up.
 
 use std::path::PathBuf;
 
@@ -71,7 +71,7 @@ fn an_overlay_is_counted_where_all_its_layers_are() {
     check(&[ROOT, remote, top], &kind("cifs"));
     let nfs: MountLine = ("0:44", "/l", "rw - nfs4 server:/x rw");
     check(&[ROOT, nfs, top], &Nobody(Uncounted::Several));
-    // Without the host's mounts the paths lead back to the overlay, or nowhere.
+    // Without the host's mounts, the paths lead back to the overlay or nowhere.
     let root: MountLine = (
         "0:60",
         "/",
@@ -109,7 +109,7 @@ fn a_loop_device_is_counted_where_its_file_is() {
     check(memory, "1\n", &unknown);
 }
 
-/// One plain sentence says why, and no second one where another caution does.
+/// One plain sentence says why, unless another caution does.
 #[test]
 fn one_note_says_why_the_share_is_unknown() {
     for (rest, expected) in [

@@ -22,14 +22,14 @@ fn an_overlay_stands_on_what_its_upper_directory_stands_on() {
     assert_eq!(device_names(&target), ["sda1"]);
     check_codes(&cautions, &["overlay", "shared-device"]);
 
-    // Seen from inside a container the upper directory is out of sight.
+    // Inside a container the upper directory is not visible.
     let machine = Machine::new().mount("0:60", "/", "rw - overlay overlay rw,upperdir=/var/u");
     let (target, cautions) = machine.inspect(&directory("/x"));
     assert!(target.devices.is_empty());
     check_codes(&cautions, &["overlay", "could-not-look"]);
 }
 
-/// In a container no device was named, since the host's paths are out of sight. What its engine
+/// Bug: in a container no device was named, since the host's paths are not visible. What its engine
 /// binds into it comes from the same place.
 #[test]
 fn an_overlay_in_a_container_is_followed_by_what_is_bound_into_it() {
@@ -45,7 +45,7 @@ fn an_overlay_in_a_container_is_followed_by_what_is_bound_into_it() {
     assert_eq!(device_names(&target), ["sda1"]);
 }
 
-/// In a chroot without /proc nothing was found that would mislead: nobody had looked.
+/// Bug: in a chroot without /proc there were no cautions, although nothing had been examined.
 #[test]
 fn what_could_not_be_looked_at_is_said() {
     let machine = Machine::new();
@@ -125,7 +125,7 @@ fn file_systems_without_a_device() {
     );
 }
 
-/// The second of two check-ups on such a file system created files 23 times slower.
+/// Bug: the second of two check-ups on such a file system created files 23 times slower.
 #[test]
 fn ext4_without_a_journal_is_named() {
     let check = |options: &str, codes: &[&str]| {
@@ -139,7 +139,7 @@ fn ext4_without_a_journal_is_named() {
     check("rw\nbarrier\ncommit=5\n", &["shared-device", "no-journal"]);
 }
 
-/// `chattr +c` compresses a directory on a file system that is mounted without compression.
+/// `chattr +c` compresses a directory on a file system mounted without compression.
 #[test]
 fn an_attribute_compresses_too() {
     let check = |is_compressed, codes: &[&str]| {
@@ -177,8 +177,8 @@ fn a_sparse_small_file_on_a_nearly_full_file_system() {
     );
 }
 
-/// Bug: one hole of 4 KiB in a file of any size voided every number of it, and so did a file
-/// system in a program that tells nothing of what it has allocated.
+/// Bug: one hole of 4 KiB in a file of any size made all its numbers invalid, and so did a FUSE
+/// file system that does not report what is allocated.
 #[test]
 fn few_holes_are_no_sparse_file() {
     let check = |kind: &str, missing: u64, codes: &[&str]| {

@@ -1,4 +1,4 @@
-//! State of a RAID beneath a target.
+//! State of a RAID below a target.
 
 use results::environment::{Caution, RaidActivity, TargetDescription};
 
