@@ -122,34 +122,47 @@ enum BlockingTransfer {
 }
 
 /// Move all of `bytes`, or as much as there is before the end of the file.
+#[inline]
 fn transfer(
     handle: &Handle<'_>,
     way: BlockingTransfer,
     offset: u64,
     bytes: &mut [u8],
 ) -> Result<u32, Errno> {
+    match call(handle.file(), way, offset, bytes) {
+        Ok(count) if count as usize == bytes.len() => Ok(count),
+        first => carry_on(handle, way, (offset, bytes), first),
+    }
+}
+
+/// Go on after a first call that did not move all.
+#[cold]
+fn carry_on(
+    handle: &Handle<'_>,
+    way: BlockingTransfer,
+    (offset, bytes): (u64, &mut [u8]),
+    mut last: Result<u32, Errno>,
+) -> Result<u32, Errno> {
     let mut moved = 0_u32;
     let mut fruitless = 0;
     loop {
-        let rest = &mut bytes[moved as usize..];
-        let wanted = rest.len();
-        let count = match call(handle.file(), way, offset + u64::from(moved), rest) {
-            Ok(count) => count,
-            Err(Errno(libc::EINTR)) => continue,
+        match last {
+            Ok(count) if moved as usize + count as usize == bytes.len() => return Ok(moved + count),
+            Ok(count) => {
+                match handle.resume_at(offset, moved, count, way == BlockingTransfer::Read) {
+                    None => return Ok(moved + count),
+                    Some(next) if next <= moved => fruitless += 1,
+                    Some(next) => moved = next,
+                }
+                if fruitless > FRUITLESS_TRIES_MAX {
+                    return Err(Errno(libc::EIO));
+                }
+            }
+            Err(Errno(libc::EINTR)) => {}
             Err(error) => return Err(error),
-        };
-        let total = moved + count;
-        if count as usize == wanted {
-            return Ok(total);
         }
-        match handle.resume_at(offset, moved, count, way == BlockingTransfer::Read) {
-            None => return Ok(total),
-            Some(next) if next <= moved => fruitless += 1,
-            Some(next) => moved = next,
-        }
-        if fruitless > FRUITLESS_TRIES_MAX {
-            return Err(Errno(libc::EIO));
-        }
+        let rest = &mut bytes[moved as usize..];
+        last = call(handle.file(), way, offset + u64::from(moved), rest);
     }
 }
 

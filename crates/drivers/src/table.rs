@@ -107,14 +107,16 @@ impl TargetTable {
     }
 
     /// The open file behind a number; `EBADF` when there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn handle(&self, id: TargetId) -> Result<Handle<'_>, Errno> {
-        if let Some(target) = self.targets.get(id.0 as usize) {
-            return match self.opens_on_demand {
-                false => Ok(Handle::Target(target, id.0)),
-                true => in_use(target, id.0),
-            };
+        match self.targets.get(id.0 as usize) {
+            Some(target) if !self.opens_on_demand => Ok(Handle::Target(target, id.0)),
+            Some(target) => in_use(target, id.0),
+            None => self.small_file_handle(id),
         }
+    }
+
+    fn small_file_handle(&self, id: TargetId) -> Result<Handle<'_>, Errno> {
         let (files, number) = self.small_file(id)?;
         let file = self
             .shard(number)

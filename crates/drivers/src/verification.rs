@@ -148,6 +148,13 @@ impl Payload {
     /// A request to `target` is about to be handed over; a write's `bytes` are filled.
     #[inline]
     pub(crate) fn begin(&self, request: &Request, target: TargetId, bytes: &mut [u8]) -> Ticket {
+        match request.op {
+            Op::Read { .. } if self.headers.is_none() => Ticket::None,
+            _ => self.prepare(request, target, bytes),
+        }
+    }
+
+    fn prepare(&self, request: &Request, target: TargetId, bytes: &mut [u8]) -> Ticket {
         if let Op::Write { offset, .. } = request.op {
             match self.contents.get(request.client.0 as usize) {
                 Some(Some(source)) => source.fill(bytes),
