@@ -453,8 +453,10 @@ impl<D: Driver, C: Client> Engine<D, C> {
             Event::Started { at } | Event::Due { at } => at,
             Event::Completed(completion) => completion.completed,
         };
-        for unit in self.agenda.units.drain(..) {
-            self.recorder.record_unit(&unit, index);
+        if !self.agenda.units.is_empty() {
+            for unit in self.agenda.units.drain(..) {
+                self.recorder.record_unit(&unit, index);
+            }
         }
         for place in 0..self.agenda.issues.len() {
             let Wanted { due, op, priority } = self.agenda.issues[place];
