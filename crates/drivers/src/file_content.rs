@@ -16,6 +16,8 @@ const ELEMENT: usize = 4;
 const FIXED: u32 = (STAMP_BYTES / ELEMENT) as u32;
 /// Elements of a block that are changed one after the other.
 const CHANGEABLE: u32 = BLOCK_BYTES / ELEMENT as u32 - FIXED;
+/// What each element of a fresh block is more than the one before it.
+const STEP: u32 = 0x85EB_CA6B;
 
 /// How much of what a call reads is compared with what was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,16 +158,18 @@ impl FileContent {
         );
         let (head, rest) = part.split_at_mut(STAMP_BYTES);
         head.copy_from_slice(&stamp);
-        let fresh = |index: u32| salt.wrapping_add(index.wrapping_mul(0x85EB_CA6B));
-        let elements = || FIXED..FIXED + CHANGEABLE;
-        for (index, element) in elements().zip(rest.chunks_exact_mut(ELEMENT)) {
-            element.copy_from_slice(&fresh(index).to_le_bytes());
+        // Sums, unlike products, are made by the vector on any processor.
+        let mut fresh = salt.wrapping_add(FIXED.wrapping_mul(STEP));
+        for element in rest.chunks_exact_mut(ELEMENT) {
+            element.copy_from_slice(&fresh.to_le_bytes());
+            fresh = fresh.wrapping_add(STEP);
         }
         if block > 0 || self.changes == 0 {
             return;
         }
-        for (index, element) in elements().zip(rest.chunks_exact_mut(ELEMENT)) {
-            let value = fresh(index).wrapping_add(self.changed(index));
+        for (index, element) in (FIXED..).zip(rest.chunks_exact_mut(ELEMENT)) {
+            let fresh = salt.wrapping_add(index.wrapping_mul(STEP));
+            let value = fresh.wrapping_add(self.changed(index));
             element.copy_from_slice(&value.to_le_bytes());
         }
     }
