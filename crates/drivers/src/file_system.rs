@@ -6,10 +6,11 @@
 //! a directory that was long once stays so on many file systems. A directory that all clients share
 //! stays until the last of them has gone.
 
+mod file_map;
 mod shared;
 mod verified;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
@@ -29,6 +30,7 @@ use crate::raw_device::{RawDevice, close_checked, forget, read_exactly, thread_t
 use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
 use crate::work_tree::tree_directory_name;
+use file_map::FileMap;
 use shared::{Joint, Learned, make_root, root_name};
 use sys::MonotonicClock;
 use verified::Verifying;
@@ -77,8 +79,8 @@ pub struct FileSystemDriver {
     name: String,
     root: OwnedFd,
     device: Option<RawDevice>,
-    files: HashMap<FileName, MadeFile>,
-    directories: HashMap<u32, TreeDirectory>,
+    files: FileMap<MadeFile>,
+    directories: BTreeMap<u32, TreeDirectory>,
     /// A file of another client, which the next call is about.
     learned: Option<Learned>,
     /// What was written last to a file of all clients, which another client has made.
@@ -167,8 +169,8 @@ impl FileSystemDriver {
             name,
             root,
             device,
-            files: HashMap::new(),
-            directories: HashMap::new(),
+            files: FileMap::default(),
+            directories: BTreeMap::new(),
             learned: None,
             joint: None,
             open: None,
@@ -221,7 +223,9 @@ impl FileSystemDriver {
     }
 
     fn path(&self, file: FileName) -> Result<String, SystemError> {
-        Ok(format!("{}{file}", self.directory_path(file.directory)?))
+        let mut path = self.directory_path(file.directory)?.to_owned();
+        file.push_to(&mut path);
+        Ok(path)
     }
 
     fn known(&self, file: FileName) -> Result<MadeFile, SystemError> {
@@ -545,11 +549,8 @@ impl FileSystemDriver {
                 Err(error) => failed = Err(error),
             }
         }
-        let mut numbers: Vec<u32> = self.directories.keys().copied().collect();
         // A directory's number is higher than that of the directory that holds it.
-        numbers.sort_unstable();
-        for number in numbers.into_iter().rev() {
-            let made = self.directories[&number].clone();
+        for (number, made) in self.directories.clone().into_iter().rev() {
             match self.unlink(&made.path, &made.identity, AtFlags::REMOVEDIR) {
                 Ok(()) | Err(SystemError::NOENT) => drop(self.directories.remove(&number)),
                 Err(error) => failed = Err(error),

@@ -130,17 +130,18 @@ pub struct Played {
 /// Make the calls of `script` until it ends, one fails, or `is_stopped` says so.
 ///
 /// The clock is read once between two calls: the end of one is the start of the next.
-pub fn play<D: FileDriver + ?Sized>(
-    driver: &mut D,
-    script: impl Iterator<Item = FileOp>,
+pub fn play(
+    driver: &mut dyn FileDriver,
+    mut script: impl Iterator<Item = FileOp>,
     is_stopped: &mut dyn FnMut() -> bool,
 ) -> Played {
     let mut playing = Playing::begin(driver);
-    playing.go_on(driver, script, is_stopped);
+    playing.go_on(driver, &mut script, is_stopped);
     playing.end(driver)
 }
 
-/// A script that is played in parts.
+/// A script that is played in parts. Of drivers and scripts it knows no types: so it is compiled in
+/// this crate, which is optimised for measuring.
 pub(crate) struct Playing {
     counts: [Option<Box<TimeCounts>>; FileOpKind::ALL.len()],
     cpu_before: Option<ProcessorTime>,
@@ -158,7 +159,7 @@ pub(crate) struct Playing {
 
 impl Playing {
     /// Nothing is played yet.
-    pub fn begin<D: FileDriver + ?Sized>(driver: &mut D) -> Self {
+    pub fn begin(driver: &mut dyn FileDriver) -> Self {
         let (cpu_before, activity_before) = (driver.processor_time(), driver.activity());
         let began = driver.now();
         Self {
@@ -174,15 +175,15 @@ impl Playing {
     }
 
     /// Time passes that is no call's.
-    pub fn wait<D: FileDriver + ?Sized>(&mut self, driver: &D) {
+    pub fn wait(&mut self, driver: &dyn FileDriver) {
         self.ended = driver.now();
     }
 
     /// Play a part, unless one before it was not played to its end.
-    pub fn go_on<D: FileDriver + ?Sized>(
+    pub fn go_on(
         &mut self,
-        driver: &mut D,
-        script: impl Iterator<Item = FileOp>,
+        driver: &mut dyn FileDriver,
+        script: &mut dyn Iterator<Item = FileOp>,
         is_stopped: &mut dyn FnMut() -> bool,
     ) {
         if self.end != PlayEnd::Whole {
@@ -215,7 +216,7 @@ impl Playing {
     }
 
     /// What all parts brought.
-    pub fn end<D: FileDriver + ?Sized>(self, driver: &D) -> Played {
+    pub fn end(self, driver: &dyn FileDriver) -> Played {
         let cpu = driver.processor_time().zip(self.cpu_before);
         let activity = driver.activity().zip(self.activity_before);
         let by_kind = FileOpKind::ALL.into_iter().zip(self.counts);

@@ -51,18 +51,17 @@ impl fmt::Debug for AtTheWall {
 
 impl AtTheWall {
     /// Work until `wall` after the first call, a call fails, or `is_stopped` says so.
-    pub fn reach<D: FileDriver + ?Sized>(
-        driver: &mut D,
+    pub fn reach(
+        driver: &mut dyn FileDriver,
         mut work: WalledWork,
         wall: Duration,
         is_stopped: &mut dyn FnMut() -> bool,
     ) -> Self {
         let mut playing = Playing::begin(driver);
-        let before = std::mem::replace(&mut work.before, Box::new(std::iter::empty()));
-        playing.go_on(driver, before, is_stopped);
+        playing.go_on(driver, &mut work.before, is_stopped);
         let mut items = 0;
         while items < work.items && playing.ended.since(playing.began) < wall {
-            playing.go_on(driver, (work.item)(items), is_stopped);
+            playing.go_on(driver, &mut (work.item)(items), is_stopped);
             if playing.end != PlayEnd::Whole {
                 break;
             }
@@ -89,9 +88,9 @@ impl AtTheWall {
 
     /// Go on to as many items as the `furthest` client has done, and to the end; where there is
     /// none, because somebody failed, to the end at once.
-    pub fn wear_out<D: FileDriver + ?Sized>(
+    pub fn wear_out(
         mut self,
-        driver: &mut D,
+        driver: &mut dyn FileDriver,
         furthest: Option<u32>,
         is_stopped: &mut dyn FnMut() -> bool,
     ) -> (Played, WallPart) {
@@ -100,9 +99,9 @@ impl AtTheWall {
         let to = furthest.unwrap_or(self.part.items).min(self.work.items);
         for item in self.part.items..to {
             self.playing
-                .go_on(driver, (self.work.item)(item), is_stopped);
+                .go_on(driver, &mut (self.work.item)(item), is_stopped);
         }
-        self.playing.go_on(driver, self.work.after, is_stopped);
+        self.playing.go_on(driver, &mut self.work.after, is_stopped);
         (self.playing.end(driver), self.part)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FileDriver as _, PlayEnd, Played, ProcessorTime, WRONG_DATA, WallPart, play};
+use engine::{PlayEnd, Played, ProcessorTime, WRONG_DATA, WallPart, play};
 use procedure::{FileCell, FileItem, FilePlayed, FileStep, time_alike};
 use results::{FilePass, FileState, FileSystemRole, StonewallPass};
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ impl FilesSession<'_> {
             FileStep::StandIn(cell) => {
                 let chunk = self.request.device_chunk;
                 let script = |_: u32, hand: &ClientFiles| -> FileScript {
-                    match hand.device_bytes() {
+                    match hand.looked_at().device_bytes() {
                         Some(_) => Box::new(std::iter::empty()),
                         None => stand_in_for_device(chunk).0,
                     }
@@ -258,7 +258,7 @@ impl FilesSession<'_> {
                 (FileItem::Bandwidth(phase), Some(FilesShape::Transfers(spec))) => {
                     spec.script_of(phase, number, 0..made)
                 }
-                (FileItem::Decus(test, _), _) => match (test, hand.device_bytes()) {
+                (FileItem::Decus(test, _), _) => match (test, hand.looked_at().device_bytes()) {
                     (DecusTest::Test11, None) => stand_in_for_device(chunk).1,
                     (DecusTest::Test11, Some(bytes)) => read_device(bytes, chunk),
                     (test, bytes) => test.script(scale, bytes.unwrap_or(0), &order),
@@ -333,7 +333,7 @@ impl FilesSession<'_> {
         let path = subject.description.path.clone();
         let mut sum = 0;
         for hand in &mut subject.hands {
-            let done = hand.perform(&op);
+            let done = hand.driver().perform(&op);
             sum += done.map_err(|error| BenchError::Refused(failure(what, &path, &op, error)))?;
         }
         Ok(sum)
@@ -390,14 +390,14 @@ fn played(
         && request.bench.storage.processors.is_empty()
     {
         let calls = script(0, one);
-        return Ok(vec![play(one, calls, &mut stops)]);
+        return Ok(vec![play(one.driver(), calls, &mut stops)]);
     }
     let work = (0_u32..).zip(hands.iter_mut()).map(|(client, hand)| {
         move || {
             request.pin(client);
             let calls = script(client, hand);
             let mut stops = || interrupt.is_raised().is_some();
-            play(hand, calls, &mut stops)
+            play(hand.driver(), calls, &mut stops)
         }
     });
     let ((), joined) =

@@ -472,7 +472,7 @@ impl FilesSession<'_> {
         let now = self.subjects[0]
             .hands
             .first()
-            .map_or_else(|| self.clock.now(), |hand| hand.now());
+            .map_or_else(|| self.clock.now(), |hand| hand.looked_at().now());
         (now + self.replayed).since(Instant::START)
     }
 

@@ -38,13 +38,13 @@ pub(super) fn played_to_wall(
             go_on.push(sender);
             move || {
                 let mut stops = || interrupt.is_raised().is_some();
-                let client = AtTheWall::reach(hand, work(client), wall, &mut stops);
+                let client = AtTheWall::reach(hand.driver(), work(client), wall, &mut stops);
                 // Who hears it is there until all clients have ended.
                 let _ = at_wall.send(client.items());
                 // A client that panics is missed only when no other could still speak.
                 drop(at_wall);
                 let to = receiver.recv().ok().flatten();
-                client.wear_out(hand, to, &mut stops)
+                client.wear_out(hand.driver(), to, &mut stops)
             }
         })
         .collect();

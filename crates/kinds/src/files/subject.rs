@@ -9,12 +9,11 @@ use drivers::{
     CacheDrop, DeviceReader, FileSystemDriver, FileSystemOptions, TargetError, WorkDirectory,
     free_space,
 };
-use engine::{Activity, Clock, FileDriver, ProcessorTime};
+use engine::FileDriver;
 use procedure::{FileItem, RoundOrder};
 use results::environment::TargetKind;
 use results::{Caution, FileSystemRole, TargetDescription, Warning, WarningCode};
 use sys::MonotonicClock;
-use units::Instant;
 use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, Durability, Errno, FileOp};
 
@@ -44,7 +43,8 @@ pub enum ClientFiles {
 }
 
 impl ClientFiles {
-    fn driver(&mut self) -> &mut dyn FileDriver {
+    /// What makes the calls.
+    pub(super) fn driver(&mut self) -> &mut dyn FileDriver {
         match self {
             Self::Real(real) => real.as_mut(),
             Self::Reader(reader) => reader,
@@ -52,7 +52,8 @@ impl ClientFiles {
         }
     }
 
-    fn looked_at(&self) -> &dyn FileDriver {
+    /// The same, to ask it something.
+    pub(super) fn looked_at(&self) -> &dyn FileDriver {
         match self {
             Self::Real(real) => real.as_ref(),
             Self::Reader(reader) => reader,
@@ -84,27 +85,6 @@ impl ClientFiles {
         if let Self::Real(real) = self {
             real.set_durability(durability);
         }
-    }
-}
-
-impl Clock for ClientFiles {
-    fn now(&self) -> Instant {
-        self.looked_at().now()
-    }
-}
-
-impl FileDriver for ClientFiles {
-    fn perform(&mut self, op: &FileOp) -> Result<u64, Errno> {
-        self.driver().perform(op)
-    }
-    fn device_bytes(&self) -> Option<u64> {
-        self.looked_at().device_bytes()
-    }
-    fn processor_time(&self) -> Option<ProcessorTime> {
-        self.looked_at().processor_time()
-    }
-    fn activity(&self) -> Option<Activity> {
-        self.looked_at().activity()
     }
 }
 
@@ -207,7 +187,7 @@ impl TestedFileSystem {
     pub fn clear(&mut self) -> Option<Warning> {
         let mut failed = None;
         for mut hand in self.hands.drain(..) {
-            if let Err(error) = hand.perform(&FileOp::Initialise) {
+            if let Err(error) = hand.driver().perform(&FileOp::Initialise) {
                 failed = Some(error);
             }
         }
