@@ -1,4 +1,4 @@
-//! Opens what a command measures: a directory, a named target, or a model.
+//! Opens the target of a command: a directory, a named target, or a model.
 
 mod again;
 mod error;
@@ -34,41 +34,42 @@ pub use again::{found, replayed};
 pub use error::BenchError;
 pub use null::open_null;
 
-/// The test file takes one part in this many of what lies above the reserve: of a check-up, since
-/// the file for the page cache takes up to half as much again and the small files need the rest,
-/// and where no size is asked for, to leave others some room.
+/// The test file takes one part in this many of the space above the reserve: in a check-up, because
+/// the file for the page cache takes up to half as much again and the small files need the rest; by
+/// default, to leave space for others.
 const ROOM_PART: u64 = 2;
-/// The least of an existing target that can be measured.
+/// Minimum size of an existing target.
 const TARGET_MIN: Bytes = Bytes::from_mib(1);
-/// Files without which nothing can be measured: a directory, its marker, and two test files.
+/// Minimum number of files: a directory, its marker, and two test files.
 const FILES_MIN: u64 = 4;
 
-/// What is measured, and what may be done to it.
+/// A target to open, and what may be done to it.
 #[derive(Clone, Debug)]
 pub struct BenchRequest {
     pub target: TargetName,
-    /// What the work directory is for.
+    /// Purpose of the work directory.
     pub purpose: String,
-    /// Size of the test file, or the part of a named target to use; chosen when absent.
+    /// Size of the test file, or of the used part of a named target; chosen automatically if
+    /// absent.
     pub size: Option<Bytes>,
-    /// Room that stays free; the larger of 5 % and 1 GiB, at most a quarter, when absent.
+    /// Reserve of free space; if absent, the larger of 5 % and 1 GiB, at most a quarter.
     pub reserve: Option<Bytes>,
     /// Whether an existing target may be written.
     pub overwrite: bool,
-    /// The name of the device whose known content may be lost, as typed by the user.
+    /// Name of the device whose content may be destroyed, as typed by the user.
     pub confirmed: Option<String>,
-    /// What all workers are told.
+    /// Settings for all workers.
     pub storage: StorageSettings,
-    /// What the run records of all this.
+    /// The setup recorded in the run.
     pub setup: Setup,
-    /// Where what is measured is kept, against a kill.
+    /// Where results are kept in case the program is killed.
     pub cells: Cells,
-    /// The hosts that measure together, where there are several.
+    /// The hosts that measure together, if there are several.
     pub ranks: Option<Ranks>,
 }
 
 impl BenchRequest {
-    /// A target of which nothing more is asked, and on which nothing may be overwritten.
+    /// A request with defaults, which may not overwrite anything.
     #[must_use]
     pub fn new(target: TargetName, purpose: &str, setup: Setup) -> Self {
         Self {
@@ -85,11 +86,11 @@ impl BenchRequest {
         }
     }
 
-    /// The setup as the run records it, with what was left to the program.
+    /// The setup for the run, with automatic choices resolved.
     #[must_use]
     pub fn resolved(&self, size: Bytes) -> Setup {
         let mut setup = self.setup.clone();
-        // Jobs have sizes of their own.
+        // Jobs have their own sizes.
         if size > Bytes(0) {
             setup.resolve("size", [size.to_exact_string()]);
         }
@@ -98,21 +99,21 @@ impl BenchRequest {
     }
 }
 
-/// A target that is ready to be measured.
+/// A target ready for measurement.
 pub struct OpenedBench {
-    /// Where trials are run.
+    /// Where trials run.
     pub bench: Bench,
     pub description: TargetDescription,
-    /// What would mislead.
+    /// Cautions about the target.
     pub cautions: Vec<Caution>,
-    /// What a procedure must know.
+    /// Properties of the target for procedures.
     pub facts: CheckUpFacts,
 }
 
-/// Look at a target and open it. In a directory this makes a work directory and nothing else.
+/// Inspects and opens a target. In a directory this only creates a work directory.
 ///
 /// # Errors
-/// When the target does not exist, must not be used that way, or has no room.
+/// If the target does not exist, must not be used that way, or has no space.
 pub fn open_bench(request: &BenchRequest) -> Result<OpenedBench, BenchError> {
     open_on_all(request, FilesMade::TestFile)
 }
@@ -125,7 +126,7 @@ fn open_on_all(request: &BenchRequest, files: FilesMade) -> Result<OpenedBench, 
     }
 }
 
-/// All hosts have opened the target, or none has.
+/// Opens the target on all hosts, or on none.
 fn on_common_target(
     request: &BenchRequest,
     ranks: &Ranks,
@@ -147,7 +148,7 @@ fn on_common_target(
     Ok(opened)
 }
 
-/// A host without space is a mistake in what was asked of the hosts together.
+/// A host without space is a usage error of the whole group.
 #[must_use]
 pub fn of_full_host(error: BenchError) -> BenchError {
     match error {
@@ -158,26 +159,23 @@ pub fn of_full_host(error: BenchError) -> BenchError {
     }
 }
 
-/// The same for a check-up, which makes more files than the one that is measured.
-///
-/// # Errors
-/// Those of [`open_bench`].
+/// The same for a check-up, which creates more files than the test file.
 pub fn open_check_up(request: &BenchRequest) -> Result<OpenedBench, BenchError> {
     open_on_all(request, FilesMade::CheckUp)
 }
 
-/// What is made in a directory.
+/// Files created in a directory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FilesMade {
-    /// The test file alone.
+    /// Only the test file.
     TestFile,
     /// A test file, one for the page cache, and small files.
     CheckUp,
 }
 
-/// Open a target, as it was found to be when the run was begun.
+/// Opens a target with the properties found when the run started.
 fn open(request: &BenchRequest, files: FilesMade) -> Result<OpenedBench, BenchError> {
-    // By its seed: a path may be given in another way when the run goes on.
+    // Identified by the seed, since the path may be given differently when the run is resumed.
     let of = format!("target {}", request.storage.seed);
     let known: Option<OpenedTarget> = request.cells.recalled(&of);
     if request.cells.is_replay_only() {
@@ -187,7 +185,7 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<OpenedBench, BenchEr
     let mut opened = open_now(request, files)?;
     match known {
         Some(known) => match changed(&known, &opened) {
-            // What was left to the program stays as it was chosen then.
+            // Automatic choices stay as they were made then.
             None => opened.facts = known.facts,
             Some(what) => {
                 let error = BenchError::Usage(format!(
@@ -226,10 +224,10 @@ fn open_now(request: &BenchRequest, files: FilesMade) -> Result<OpenedBench, Ben
     }
 }
 
-/// What the system says of a target that is no model.
+/// Inspects a target other than a model.
 ///
 /// # Errors
-/// When nothing is there, or it cannot be looked at.
+/// If it does not exist or cannot be inspected.
 pub fn inspected(
     target: &TargetName,
 ) -> Result<(&Path, TargetDescription, Vec<Caution>), BenchError> {
@@ -247,7 +245,7 @@ pub fn inspected(
     Ok((path, description, cautions))
 }
 
-/// An option that would do nothing on this target is refused, not ignored.
+/// Options without effect on this target are refused, not ignored.
 fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), BenchError> {
     let is_named = matches!(kind, TargetKind::File | TargetKind::BlockDevice);
     let idle = if request.overwrite && !is_named {
@@ -267,8 +265,8 @@ fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), B
     Err(BenchError::Usage(format!("{target}: {idle}. Leave it out")))
 }
 
-/// Polling a device that has no queues for it would wait for its interrupts all the same, on older
-/// kernels without a word.
+/// Polling a device without poll queues would still wait for its interrupts, on older kernels
+/// without an error.
 fn refuse_without_poll_queues(
     request: &BenchRequest,
     description: &TargetDescription,
@@ -329,7 +327,7 @@ fn in_directory(
     Ok(real(request, laboratory, room, (description, cautions)))
 }
 
-/// What the marker of a work directory says of it.
+/// Description of a work directory in its marker.
 #[must_use]
 pub fn directory_owner(purpose: &str) -> DirectoryOwner {
     DirectoryOwner {
@@ -339,8 +337,8 @@ pub fn directory_owner(purpose: &str) -> DirectoryOwner {
     }
 }
 
-/// Real storage that is open: in a directory files of at most `size` are made, of what exists so
-/// much is used.
+/// Opens real storage: files of at most `size` are created in a directory; of existing targets that
+/// part is used.
 fn real(
     request: &BenchRequest,
     laboratory: StorageLaboratory,
@@ -399,7 +397,7 @@ fn on_target(
     Ok(real(request, laboratory, size, (description, cautions)))
 }
 
-/// The part of an existing target that is used: all of `whole`, or as much of it as asked for.
+/// The used part of an existing target: all of `whole`, or the requested size.
 fn part_of(request: &BenchRequest, whole: Bytes) -> Result<Bytes, BenchError> {
     match request.size {
         Some(wanted) if wanted > whole => Err(BenchError::Usage(format!(
@@ -411,7 +409,7 @@ fn part_of(request: &BenchRequest, whole: Bytes) -> Result<Bytes, BenchError> {
     }
 }
 
-/// What a test file may take, and what stays free.
+/// Maximum size of a test file, and the reserve.
 fn room_in(
     path: &Path,
     request: &BenchRequest,
@@ -491,17 +489,17 @@ fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
     )))
 }
 
-/// The directory in which a target's stale work directories would be.
+/// The directory that would contain a target's stale work directories.
 #[must_use]
 pub fn directory_of(target: &TargetName) -> Option<PathBuf> {
     let path = target.path()?;
     path.is_dir().then(|| path.to_owned())
 }
 
-/// How long a trial that is over waits for an answer of its storage.
+/// How long a finished trial waits for its storage to respond.
 pub const HANG_LIMIT: Duration = Duration::from_secs(60);
 
-/// Settings with every choice left to the program.
+/// Settings with all automatic choices.
 #[must_use]
 pub fn default_settings(seed: u64) -> StorageSettings {
     StorageSettings {

@@ -1,4 +1,4 @@
-//! How long a measurement may take where nobody said so.
+//! Default time limits of measurements.
 
 use engine::{Clock as _, Driver as _};
 use random::{Purpose, Stream};
@@ -8,28 +8,27 @@ use workload::{ClientId, Completion, Op, Request, TargetId};
 
 use crate::simulated::open_recorded_model;
 
-/// Reads by which a model's response time is found: few, since some models are slow to compute.
+/// Reads to determine a model's response time: few, since some models are slow to compute.
 const READS: usize = 101;
 const READ_BYTES: u32 = 4096;
 
-/// A setting that says how long something takes at most.
+/// A setting that limits a time.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeSetting {
     pub name: &'static str,
-    /// What it is where nobody said so.
+    /// Its default.
     pub default: &'static str,
-    /// The most that can be asked for, and that it grows to.
+    /// Maximum that can be requested, and of the automatic extension.
     pub longest: Duration,
-    /// A model whose operations take no longer gets the default as it is.
+    /// Models whose operations take no longer than this use the default unchanged.
     pub brief: Duration,
 }
 
 impl TimeSetting {
-    /// What it comes to for `targets`: what was asked for, or, where `time` is the default, time
-    /// for as many operations on models as on real storage. A model's time costs nothing, and its
-    /// operations do: where all targets are models and the slowest takes more than `brief` for an
-    /// operation, the default grows by as much, by the same in every run. `setup` keeps it,
-    /// and a repeated run takes it from there.
+    /// The time for `targets`: as requested or, if `time` is the default, enough for as many
+    /// operations on models as on real storage. Virtual time is free, but operations cost CPU time:
+    /// if all targets are models and the slowest takes more than `brief` per operation, the default
+    /// grows in proportion, equally in every run. `setup` keeps it for repeated runs.
     #[must_use]
     pub fn fit<'a>(
         self,
@@ -56,8 +55,8 @@ impl TimeSetting {
         grown
     }
 
-    /// The same for a load curve of random arrivals. On fast models the default shrinks: it is then
-    /// the time in which they do, at their highest load, what half a minute can compute.
+    /// The same for a load curve of random arrivals. On fast models the default shrinks to the time
+    /// in which they complete, at their highest load, what half a minute of CPU time can compute.
     #[must_use]
     pub fn fit_open<'a>(
         self,
@@ -67,7 +66,7 @@ impl TimeSetting {
     ) -> Duration {
         let is_own = setup.is_given(self.name) || self.default.parse() != Ok(time);
         let fitted = self.fit(time, targets.clone(), setup);
-        // Slow models do few operations, and some are slow to compute.
+        // Slow models complete few operations, and some are slow to compute.
         if is_own || fitted > time {
             return fitted;
         }
@@ -84,8 +83,8 @@ impl TimeSetting {
         all
     }
 
-    /// The same for random arrivals at a model, whose queue forgets slowly near saturation: the
-    /// default grows until four million of them have come, if the answer is not precise before.
+    /// The same for random arrivals at a model, whose queue near saturation is correlated for long:
+    /// the default grows until four million have arrived, unless the result is precise before.
     pub fn fit_arrivals(
         self,
         time: Duration,
@@ -102,18 +101,18 @@ impl TimeSetting {
     }
 }
 
-/// Operations that a model does in seconds: M/M/1 at 90 % is known to 3 % after some two million,
-/// at 95 % to 4 to 6 % after all of them.
+/// Operations for arrivals at a model: M/M/1 at 90 % is known to 3 % after some two million, at 95
+/// % to 4 to 6 % after all of them.
 const ARRIVALS: f64 = 4e6;
 
 /// Operations of a load curve of random arrivals.
 const OPEN_OPERATIONS: f64 = 3e7;
-/// Outstanding requests by which the most that a model carries is found, and how many are done.
+/// Queue depth to determine a model's maximum rate, and the number of operations.
 const BUSY: usize = 256;
 const BUSY_READS: usize = 20 * BUSY;
 
-/// The median response time of small random reads, one after the other: a rare stall of the model
-/// does not move it. `None` where the target is no model, or does not answer.
+/// The median response time of small random reads, one at a time. Rare stalls of the model do not
+/// affect it. `None` if the target is not a model, or does not respond.
 fn response_of_model(target: &TargetName, setup: &Setup) -> Option<Duration> {
     let done = small_reads(target, setup, (1, READS))?;
     let mut responses: Vec<_> = done.iter().map(|it| it.response_time()).collect();
@@ -121,14 +120,14 @@ fn response_of_model(target: &TargetName, setup: &Setup) -> Option<Duration> {
     Some(responses[READS / 2])
 }
 
-/// Small random reads per second of a model that always has many of them.
+/// Small random reads per second of a model at high depth.
 fn rate_of_model(target: &TargetName, setup: &Setup) -> Option<f64> {
     let done = small_reads(target, setup, (BUSY, BUSY_READS))?;
     let seconds = done.last()?.completed.since(Instant::START).as_secs_f64();
     (seconds > 0.0).then(|| done.len() as f64 / seconds)
 }
 
-/// The completions of `count` small random reads of a model, `depth` of them outstanding.
+/// Completions of `count` small random reads of a model at depth `depth`.
 fn small_reads(
     target: &TargetName,
     setup: &Setup,

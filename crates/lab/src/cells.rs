@@ -1,7 +1,7 @@
-//! The cells of a run: trials, passes, timed commands. Each is kept as soon as it is measured, and
-//! a run that goes on after a kill is told again what was kept, in the place of measuring it. It
-//! asks for the same cells: all that it draws comes from its seed, and all that it decides from
-//! what it was told.
+//! The cells of a run: trials, passes, timed commands. Each result is kept as soon as it is
+//! measured. A run resumed after a kill gets the kept results instead of measuring again. It
+//! requests the same cells, because all random draws come from its seed and all decisions from
+//! results.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,22 +13,23 @@ use serde_json::Value;
 
 use crate::run_journal::{Cell, RunJournal};
 
-/// Nothing more was kept of a run that is not to go on.
+/// No further results were kept of a run that is not to be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the program was killed")]
 pub struct Killed;
 
-/// Whether a run that was kept goes on.
+/// Whether a kept run is resumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Resume {
-    /// What was not kept is measured.
+    /// Missing results are measured.
     #[default]
     Measuring,
     /// It ends where its program was killed.
     No,
 }
 
-/// The cells of a run, shared by all who measure for it. One without a journal keeps nothing.
+/// The cells of a run, shared by everything that measures for it. Without a journal nothing is
+/// kept.
 #[derive(Clone, Debug, Default)]
 pub struct Cells(Arc<Mutex<CellsState>>);
 
@@ -43,7 +44,7 @@ struct CellsState {
 }
 
 impl Cells {
-    /// Keep cells in a journal from now on, and replay those that it holds.
+    /// Keeps cells in a journal from now on, and replays its results.
     pub fn keep_in(&self, journal: RunJournal, resume: Resume) {
         let mut state = self.state();
         state.kept = journal.results();
@@ -55,30 +56,30 @@ impl Cells {
         state.resume = resume;
     }
 
-    /// The journal, when the run is done, with how many of its results were replayed, and why it
-    /// could not be written, if so.
+    /// The journal at the end of the run, with the number of replayed results, and the error if it
+    /// could not be written.
     #[must_use]
     pub fn done(&self) -> (Option<RunJournal>, usize, Option<LineFileError>) {
         let mut state = self.state();
         (state.journal.take(), state.replayed, state.failed.take())
     }
 
-    /// How many results are kept, unless somebody is just writing one.
+    /// Number of kept results, unless the state is locked by a writer.
     #[must_use]
     pub fn kept(&self) -> Option<usize> {
         Some(self.0.try_lock().ok()?.kept)
     }
 
-    /// Whether a kept run is only replayed, and nothing is measured.
+    /// Whether a kept run is only replayed.
     #[must_use]
     pub fn is_replay_only(&self) -> bool {
         self.state().resume == Resume::No
     }
 
-    /// The result that was kept, or the one that `measure` gives.
+    /// The kept result, or that of `measure`.
     ///
     /// # Errors
-    /// Those of `measure`, or [`Killed`] where it is not to be called.
+    /// Those of `measure`, or [`Killed`] if it must not be called.
     pub fn result<T, E>(&self, of: &str, measure: impl FnOnce() -> Result<T, E>) -> Result<T, E>
     where
         T: Serialize + DeserializeOwned,
@@ -95,7 +96,7 @@ impl Cells {
         Ok(found)
     }
 
-    /// A result that was kept, each once.
+    /// A kept result. Each is returned once.
     #[must_use]
     pub fn replay<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
         let found = self.recalled(of)?;
@@ -103,21 +104,21 @@ impl Cells {
         Some(found)
     }
 
-    /// Keep a result.
+    /// Keeps a result.
     pub fn keep<T: Serialize>(&self, of: &str, found: &T) {
         self.write(of, true, found);
     }
 
-    /// What a target was found to be when the run was begun.
+    /// The properties of a target found when the run started.
     #[must_use]
     pub fn recalled<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
         let value = self.state().known.get_mut(of)?.pop_front()?;
-        // Of another form, it is measured anew.
+        // Values of another form are measured again.
         // not fuzzed: values of a journal that was read, whose other forms are measured anew
         serde_json::from_value(value).ok()
     }
 
-    /// Keep what a target was found to be.
+    /// Keeps the properties of a target.
     pub fn note<T: Serialize>(&self, of: &str, found: &T) {
         self.write(of, false, found);
     }
@@ -134,7 +135,8 @@ impl Cells {
                 found,
             })
         });
-        // A run is worth more than its journal: it goes on, and its end tells.
+        // The run is worth more than its journal: it continues, and the error is reported at its
+        // end.
         match written {
             Ok(Err(error)) => state.failed = Some(error),
             Ok(Ok(())) => state.kept += usize::from(is_result),

@@ -1,4 +1,4 @@
-//! The machine whose processors and memory clients use, and whose time they live in.
+//! The machine that provides clients with processors, memory and time.
 
 use host::limits::{LimitError, check_budget};
 use host::processors::processors;
@@ -8,21 +8,21 @@ use units::TargetName;
 
 use crate::simulated::open_recorded_model;
 
-/// The machine that clients are programs of.
+/// The machine on which clients run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientMachine {
     This,
-    /// That of a model.
+    /// The host of a model.
     Modelled {
         processors: u32,
     },
 }
 
 impl ClientMachine {
-    /// The machine of clients of this target.
+    /// The machine of this target's clients.
     ///
     /// # Errors
-    /// When the target is a model that does not exist.
+    /// If the target is a model that does not exist.
     pub fn of(target: &TargetName, setup: &Setup) -> Result<Self, SimError> {
         let Some(name) = target.model() else {
             return Ok(Self::This);
@@ -31,7 +31,7 @@ impl ClientMachine {
         Ok(Self::Modelled { processors })
     }
 
-    /// How many processors work for clients.
+    /// Number of processors for clients.
     #[must_use]
     pub fn processors(self) -> u32 {
         match self {
@@ -40,11 +40,11 @@ impl ClientMachine {
         }
     }
 
-    /// Check that this many files can still be opened, and this many bytes of memory used. Clients
-    /// of a model share its file cache instead, which gives what it has.
+    /// Checks that this many files can be opened, and this many bytes of memory used. Clients of a
+    /// model share its file cache instead, which has no such limit.
     ///
     /// # Errors
-    /// What is too little.
+    /// Names the exceeded limits.
     pub fn check_budget(self, files: u64, memory: u64) -> Result<(), LimitError> {
         match self {
             Self::This => check_budget(files, memory),
@@ -52,7 +52,7 @@ impl ClientMachine {
         }
     }
 
-    /// Whether a moment of the calendar is one of its time, so that clients can start at it.
+    /// Whether it uses real time, so that clients can start at a wall-clock time.
     #[must_use]
     pub const fn keeps_our_time(self) -> bool {
         matches!(self, Self::This)

@@ -1,4 +1,4 @@
-//! Who works on a trial besides the workers of this process: nobody, or other hosts.
+//! Coordination of a trial with other hosts, if there are any.
 
 use engine::{Clock as _, DriverError};
 use fleet::ClientShare;
@@ -7,40 +7,41 @@ use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
 
-/// From "all ready" to the first request.
+/// Time from "all ready" to the first request.
 const START_DELAY: Duration = Duration::from_micros(200);
 
-/// What coordinates a trial with other hosts, for the thread that watches workers. Nothing here is
-/// called by a worker.
+/// Coordinates a trial with other hosts, on behalf of the thread that watches workers. Workers
+/// never call it.
 pub trait TrialCoordinator {
-    /// Which of the trial's clients are carried out here.
+    /// The trial's clients that run here.
     fn share(&self) -> ClientShare;
 
-    /// Whether no other host works on it.
+    /// Whether no other host takes part.
     fn is_alone(&self) -> bool {
         false
     }
 
-    /// All `workers` workers are ready: when the trial starts, on the laboratory's clock.
+    /// Called when all `workers` workers are ready. Returns the start of the trial on the
+    /// laboratory's clock.
     ///
     /// # Errors
-    /// When others cannot start.
+    /// If others cannot start.
     fn start(&mut self, clock: MonotonicClock, workers: usize) -> Result<Instant, DriverError>;
 
-    /// A worker closed slots; none of its later ones begins before `elapsed`.
+    /// A worker closed slots. Its later ones all start at or after `elapsed`.
     fn add_slots(&mut self, worker: usize, slots: &[Slot], elapsed: Duration);
 
-    /// Called every time the watching thread looks up, at least every 50 ms, to the end.
+    /// Called every time the watching thread wakes up, at least every 50 ms, to the end.
     fn attend(&mut self);
 
-    /// Whether the trial should stop; `own` has the slots of this host.
+    /// Whether the trial should stop; `own` has this host's slots.
     fn decide(&mut self, own: &mut Monitor, elapsed: Duration) -> Option<Ending>;
 
-    /// What a screen is shown.
+    /// The monitor to show on a screen.
     fn shown<'a>(&'a self, own: &'a Monitor) -> &'a Monitor;
 }
 
-/// All of the trial is here.
+/// A trial on this host only.
 pub struct Alone;
 
 impl TrialCoordinator for Alone {

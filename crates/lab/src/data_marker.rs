@@ -1,9 +1,9 @@
-//! The marker beside a data file that stays: whose it is, and whether it is whole.
+//! The marker of a permanent data file, which proves its ownership and completeness.
 //!
-//! `rpt`, `transact`, `diskrand` and `diskmbps` make files under names that the user gives, among
-//! his own. Beside each lies a marker, the file's name with `.seekstone` behind, which holds the
-//! seal that stands in the file. Only a file that carries the seal of its marker is written,
-//! emptied or removed without `--overwrite`: see [`DataMarker::proves`].
+//! `rpt`, `transact`, `diskrand` and `diskmbps` create files with names given by the user, among
+//! the user's own files. Beside each is a marker, named like the file plus `.seekstone`, with the
+//! seal that the file contains. Only a file with the seal of its marker is written, emptied or
+//! removed without `--overwrite`: see [`DataMarker::proves`].
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -15,24 +15,24 @@ use std::path::{Path, PathBuf};
 use drivers::{FileLinks, Identity, NewFile, Proof, Removal, Seal, remove_marked};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-/// What stands behind the name of a data file in the name of its marker.
+/// Suffix of a data file's name in the name of its marker.
 pub const MARKER_SUFFIX: &str = ".seekstone";
 const HEAD: &str = "seekstone data file";
-/// Only its owner may read or write a marker.
+/// Only the owner may read or write a marker.
 const MODE: u32 = 0o600;
-/// Bytes of a marker, at most.
+/// Maximum size of a marker, bytes.
 const BYTES_MAX: u64 = 4096;
 
-/// What a marker says of its data file.
+/// State of a data file in its marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkerState {
-    /// It is being written, or is in use for a while; a killed program leaves it so.
+    /// Being written or in temporary use; a killed program leaves it in this state.
     Unfinished,
-    /// It is whole, and stays.
+    /// Complete and permanent.
     Complete,
 }
 
-/// The marker of a data file, open.
+/// The open marker of a data file.
 #[derive(Debug)]
 pub struct DataMarker {
     path: PathBuf,
@@ -42,7 +42,7 @@ pub struct DataMarker {
     state: MarkerState,
 }
 
-/// The name of the marker of a data file.
+/// The path of a data file's marker.
 #[must_use]
 pub fn marker_path(data: &Path) -> PathBuf {
     let mut name = data.as_os_str().to_owned();
@@ -51,13 +51,12 @@ pub fn marker_path(data: &Path) -> PathBuf {
 }
 
 impl DataMarker {
-    /// Make the marker of a data file of `size` bytes that is about to be made, with the seal of
-    /// this run, and lock it. An old one without a file is replaced.
+    /// Creates and locks the marker of a data file of `size` bytes that is about to be created,
+    /// with the seal of this run. Replaces an old marker without a file.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] when something else has its name,
-    /// [`io::ErrorKind::ResourceBusy`] when another program is at work with it, and whatever the
-    /// system refuses.
+    /// [`io::ErrorKind::AlreadyExists`] if something else has its name,
+    /// [`io::ErrorKind::ResourceBusy`] if another program uses it, and system errors.
     pub fn make(data: &Path, size: u64) -> io::Result<Self> {
         if let Some(old) = Self::read(data)? {
             if !old.is_idle() {
@@ -67,9 +66,9 @@ impl DataMarker {
         }
         let path = marker_path(data);
         let (directory, name) = place_of(&path)?;
-        // It is never seen without its content: of an empty one nobody knows whose it is.
+        // It never appears without content, since an empty marker would have no owner.
         let mut new = NewFile::create(directory.into(), MODE)?;
-        // Where there are no locks, nobody can tell that we are alive.
+        // Without locks, other programs cannot tell that this one is alive.
         let _ = flock(new.file(), FlockOperation::NonBlockingLockExclusive);
         let made = Self {
             path,
@@ -83,10 +82,10 @@ impl DataMarker {
         Ok(made)
     }
 
-    /// The marker beside a data file, if there is one and it is one.
+    /// Reads the marker of a data file, if there is a valid one.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     // fuzzed: left_behind
     pub fn read(data: &Path) -> io::Result<Option<Self>> {
         let path = marker_path(data);
@@ -116,38 +115,38 @@ impl DataMarker {
         }))
     }
 
-    /// The seal that the data file carries.
+    /// The seal of the data file.
     #[must_use]
     pub const fn seal(&self) -> Seal {
         self.seal
     }
 
-    /// Whether the data file was written to its end.
+    /// Whether the data file was written completely.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.state == MarkerState::Complete
     }
 
-    /// Whether no program holds it any more. From then on this value holds it.
+    /// Whether no other program holds it. If so, this value holds it from now on.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_ok()
     }
 
-    /// Note how far the data file is, and how long it will be.
+    /// Records the state and the final size of the data file.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn note(&mut self, state: MarkerState, size: u64) -> io::Result<()> {
         (self.state, self.size) = (state, size);
         self.write()
     }
 
-    /// Whether an open file is the one that this marker is of: what stands in it says so, it has no
-    /// second name, and it is as long as it was made.
+    /// Whether an open file belongs to this marker: it contains the seal, has no second hard link,
+    /// and has the recorded size.
     ///
     /// # Errors
-    /// When it cannot be read: then nothing is proved.
+    /// If it cannot be read, which proves nothing.
     pub fn proves(&self, file: &File) -> io::Result<bool> {
         let found = FileLinks::of(file)?;
         if !found.is_file() || found.links != 1 {
@@ -160,10 +159,10 @@ impl DataMarker {
         })
     }
 
-    /// Remove the data file if it is proved to be the one of this marker, and then the marker.
+    /// Removes the data file if it is proved to belong to this marker, then the marker.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn remove_with(self, data: &Path) -> io::Result<Removal> {
         let (directory, name) = place_of(data)?;
         let removed = remove_marked(&directory, &name, |file, _| self.proves(file))?;
@@ -173,15 +172,15 @@ impl DataMarker {
         Ok(removed)
     }
 
-    /// Remove the marker.
+    /// Removes the marker.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn remove(self) -> io::Result<()> {
         self.remove_file()
     }
 
-    /// The same where the marker is kept in something else.
+    /// The same for a marker that is part of another value.
     pub fn remove_file(&self) -> io::Result<()> {
         remove_known(&self.path, &Identity::of(&self.file)?).map(drop)
     }
@@ -202,10 +201,7 @@ impl DataMarker {
     }
 }
 
-/// Remove what `path` names if it is the very file that this process opened or made.
-///
-/// # Errors
-/// When the system refuses.
+/// Removes the file at `path` if it is the one that this process opened or created.
 pub fn remove_known(path: &Path, made: &Identity) -> io::Result<Removal> {
     let (directory, name) = place_of(path)?;
     remove_marked(&directory, &name, |_, found| {
@@ -213,7 +209,7 @@ pub fn remove_known(path: &Path, made: &Identity) -> io::Result<Removal> {
     })
 }
 
-/// The directory that a file lies in, open, and its name there.
+/// The open directory of a file, and the file's name in it.
 pub(crate) fn place_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
     let parent = path
         .parent()
@@ -223,7 +219,7 @@ pub(crate) fn place_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
     Ok((directory.into(), name))
 }
 
-/// There is nothing, a link, or something that cannot be opened for writing by its kind.
+/// Nothing is there, or a link, or something that cannot be opened for writing.
 fn is_nothing_of_ours(error: &io::Error) -> bool {
     let kinds = [libc_code::ENXIO, libc_code::ELOOP, libc_code::EISDIR];
     let code = error.raw_os_error();
@@ -238,7 +234,7 @@ mod libc_code {
     pub const EISDIR: i32 = Errno::ISDIR.raw_os_error();
 }
 
-/// Seal, size and state; `None` when it is no marker, or is not as it was written.
+/// Seal, size and state; `None` if it is not an unmodified marker.
 fn parse(bytes: &[u8]) -> Option<(Seal, u64, MarkerState)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let at = text.rfind("check ")?;
@@ -294,7 +290,7 @@ mod tests {
                 .proves(&File::open(&data).expect("a file"))
                 .expect("read")
         };
-        // The same inode number and size, and not a byte of ours.
+        // The same inode number and size, but without our data.
         assert!(!proves(&vec![b'p'; 8192]));
         assert!(!proves(&[]) && !proves(&ours[..4096]));
         assert!(proves(&ours));

@@ -1,4 +1,4 @@
-//! Deals the clients of a trial, and the rows that they are filed under, to workers.
+//! Distributes the clients of a trial, and their rows, to workers.
 
 use engine::Membership;
 use fleet::ClientShare;
@@ -6,10 +6,10 @@ use procedure::Trial;
 use units::{Duration, Instant};
 use workload::{AnyClient, ClientSpec, JobGates, JobSpec};
 
-/// The row of a client, and from how long after the start of the trial it is recorded.
+/// The row of a client, and the time after the start of the trial from which it is recorded.
 pub type Member = (u32, Duration);
 
-/// The rows of the clients that each of `workers` gets, in the order in which they are dealt.
+/// The rows of the clients of each of `workers`, in the order of distribution.
 #[must_use]
 pub fn members(trial: &Trial, workers: usize) -> Vec<Vec<Member>> {
     let ClientSpec::Jobs(jobs) = &trial.spec else {
@@ -22,7 +22,7 @@ pub fn members(trial: &Trial, workers: usize) -> Vec<Vec<Member>> {
         .collect()
 }
 
-/// The same, from that start.
+/// The same, as times after that start.
 #[must_use]
 pub fn since(members: &[Member], start: Instant) -> Vec<Membership> {
     let at = |&(row, from): &Member| Membership {
@@ -32,7 +32,7 @@ pub fn since(members: &[Member], start: Instant) -> Vec<Membership> {
     members.iter().map(at).collect()
 }
 
-/// A host's share of a trial, as a trial of its own: fewer clients, fewer requests outstanding.
+/// A host's share of a trial as a trial of its own: fewer clients, fewer outstanding requests.
 #[must_use]
 pub fn share_of(trial: &Trial, share: ClientShare) -> Trial {
     Trial {
@@ -42,11 +42,11 @@ pub fn share_of(trial: &Trial, share: ClientShare) -> Trial {
     }
 }
 
-/// Deal a host's share of a trial's clients to `workers` hands. A client keeps the number that it
-/// has in the whole trial.
+/// Distributes a host's share of a trial's clients to `workers` workers. A client keeps its number
+/// in the whole trial.
 ///
 /// # Errors
-/// When a client's share of the region would be empty.
+/// If a client's share of the region would be empty.
 pub fn deal(
     trial: &Trial,
     share: ClientShare,
@@ -122,8 +122,8 @@ mod tests {
         }
     }
 
-    /// The clients of all hosts in the order of their numbers, each with the whole state from which
-    /// its operations follow.
+    /// The clients of all hosts in the order of their numbers, each with the complete state that
+    /// determines its operations.
     fn clients(trial: &Trial, ranks: u32, workers: usize) -> Vec<String> {
         let mut all = vec![String::new(); CLIENTS as usize];
         for share in (0..ranks).map(|rank| ClientShare { rank, ranks }) {

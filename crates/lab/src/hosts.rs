@@ -1,4 +1,4 @@
-//! A laboratory on several hosts: rank 0 decides and adds up, the others do as it says.
+//! A laboratory on several hosts: rank 0 decides and adds up, the others follow.
 
 mod claims;
 mod common_target;

@@ -1,4 +1,4 @@
-//! A laboratory whose outcomes are kept, and one that only tells what was kept.
+//! A laboratory that keeps its outcomes, and one that only replays them.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::{Deref, DerefMut};
@@ -15,19 +15,19 @@ use crate::bench::HostReach;
 use crate::cells::{Cells, Killed};
 use crate::laboratory::{Laboratory, LaboratoryError, Outcome, Watch};
 
-/// A laboratory that keeps what its trials give.
+/// A laboratory that keeps the outcomes of its trials.
 #[derive(Debug)]
 pub struct Kept<L> {
     laboratory: L,
     cells: Cells,
-    /// Told apart from other laboratories of the run.
+    /// Distinguishes it from other laboratories of the run.
     seed: u64,
-    /// Time of the trials that were told and not measured, as far as the clock did not pass it.
+    /// Time of replayed trials by which the clock was not advanced.
     skipped: Duration,
 }
 
 impl<L> Kept<L> {
-    /// A laboratory of the run that `cells` are of; `seed` is that of its trials.
+    /// A laboratory of the run that owns `cells`; `seed` is that of its trials.
     pub const fn new(laboratory: L, cells: Cells, seed: u64) -> Self {
         Self {
             laboratory,
@@ -37,7 +37,7 @@ impl<L> Kept<L> {
         }
     }
 
-    /// The laboratory, of whose trials nothing is kept any more.
+    /// The laboratory itself, which no longer keeps outcomes.
     #[must_use]
     pub fn alone(self) -> L {
         self.laboratory
@@ -58,12 +58,12 @@ impl<L> DerefMut for Kept<L> {
     }
 }
 
-/// Whether a trial has no effect on the next ones, so that it may be left out.
+/// Whether a trial has no effect on later ones, so that it can be skipped.
 pub trait StatelessTrials {
-    /// Whether a trial may be left out.
+    /// Whether a trial can be skipped.
     fn is_stateless(&self) -> bool;
 
-    /// Let the time of a trial pass that is left out; returns what its own clock did not let pass.
+    /// Advances the clock by a skipped trial. Returns the time by which it could not.
     fn skip(&mut self, took: Duration) -> Duration;
 }
 
@@ -85,10 +85,10 @@ impl<L: Laboratory> Kept<L> {
 }
 
 impl<L: Laboratory + StatelessTrials> Kept<L> {
-    /// Carry a trial out, and keep it or not.
+    /// Runs a trial, and keeps its outcome or not.
     ///
     /// # Errors
-    /// When it cannot be measured.
+    /// If it cannot be measured.
     pub fn measure_as(
         &mut self,
         reach: HostReach,
@@ -106,7 +106,7 @@ impl<L: Laboratory + StatelessTrials> Kept<L> {
 impl<L: Laboratory + StatelessTrials> Laboratory for Kept<L> {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         let of = name_of(trial, self.seed);
-        // Later trials read the files that are made, and remove them.
+        // Later trials read the created files, and remove them.
         let leaves = matches!(trial.spec, ClientSpec::Files(_));
         if self.laboratory.is_stateless()
             && !leaves
@@ -127,7 +127,7 @@ impl<L: Laboratory + StatelessTrials> Laboratory for Kept<L> {
     }
 }
 
-/// Gives the kept results of a run; its target is not touched any more.
+/// Replays the kept results of a run, without touching its target.
 #[derive(Debug)]
 pub struct ReplayLaboratory {
     cells: Cells,
@@ -136,7 +136,7 @@ pub struct ReplayLaboratory {
 }
 
 impl ReplayLaboratory {
-    /// What was kept by a laboratory with that seed.
+    /// Results kept by a laboratory with that seed.
     #[must_use]
     pub const fn new(cells: Cells, seed: u64) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl Laboratory for ReplayLaboratory {
         Ok(outcome)
     }
 
-    /// Nothing is measured that anybody could follow.
+    /// Nothing is measured, so there is nothing to follow.
     fn follow(&mut self, _: Option<Arc<dyn Follower>>) {}
 
     fn now(&self) -> Instant {
@@ -163,7 +163,7 @@ impl Laboratory for ReplayLaboratory {
     }
 }
 
-/// What a target was found to be when it was opened.
+/// Properties of a target, found when it was opened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenedTarget {
     pub(crate) description: TargetDescription,
@@ -174,13 +174,13 @@ pub struct OpenedTarget {
     pub(crate) spread: Option<FileSet>,
 }
 
-/// A kept outcome, with how long it took.
+/// A kept outcome with its duration.
 fn replayed(cells: &Cells, of: &str) -> Option<(Outcome, Duration)> {
     let kept: Option<(Outcome, Duration)> = cells.replay(of);
     kept.filter(|(outcome, _)| outcome.is_whole())
 }
 
-/// What is asked for in a trial, but for its time: that is what was left of a budget.
+/// The request of a trial without its time limit, which is the rest of a budget.
 fn name_of(trial: &Trial, seed: u64) -> String {
     let mut hasher = DefaultHasher::new();
     let Trial {
@@ -196,7 +196,7 @@ fn name_of(trial: &Trial, seed: u64) -> String {
     format!("{} {seed} {} {load:016x}", trial.name, trial.salt)
 }
 
-/// A measurement in a journal, with what procedures read in it and no archive holds.
+/// Serialises a measurement in a journal, with fields that procedures use but archives do not hold.
 pub(crate) mod whole_measurement {
     use results::Measurement;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -229,7 +229,7 @@ pub(crate) mod whole_measurement {
     }
 }
 
-/// A table in a journal whose keys are no texts, as a list.
+/// Serialises a map whose keys are not text as a list.
 pub(crate) mod as_list {
     use std::collections::BTreeMap;
 

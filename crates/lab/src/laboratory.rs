@@ -1,4 +1,4 @@
-//! Where trials are run: on real storage, in virtual time, or on nothing at all.
+//! Where trials run: on real storage, in virtual time, or on the null driver.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -41,38 +41,38 @@ fn in_binary(block: u64, unit: u32) -> String {
     }
 }
 
-/// Why a trial gave nothing.
+/// Why a trial has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum LaboratoryError {
-    /// The trial itself failed.
+    /// The trial failed.
     #[error("{title}: {error}")]
     Trial {
-        /// Which trial.
+        /// Title of the trial.
         title: String,
-        /// What happened.
+        /// The error.
         error: TrialError,
     },
     /// The trial does not fit its target.
     #[error("{title}: {error}")]
     Addresses {
-        /// Which trial.
+        /// Title of the trial.
         title: String,
         /// What does not fit.
         error: AddressError,
     },
-    /// Direct I/O on the target asks for other block sizes.
+    /// Direct I/O on the target requires other block sizes.
     #[error(
         "direct I/O is not possible here with blocks of {block} bytes. Use a block size that \
          is a multiple of {unit} bytes{}, or --buffered",
         in_binary(*block, *unit)
     )]
     Misaligned {
-        /// Bytes of a block.
+        /// Block size, bytes.
         block: u64,
-        /// What direct I/O asks for.
+        /// Alignment of direct I/O.
         unit: u32,
     },
-    /// Completions cannot be polled for.
+    /// Polled completions are not possible.
     #[error(
         "--poll on {}: the kernel refuses a polled read ({reason}). Leave --poll out",
         path.display()
@@ -80,23 +80,23 @@ pub enum LaboratoryError {
     Unpolled {
         /// The target.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         reason: String,
     },
-    /// The same for the control threads of a workload, which has no options of its own.
+    /// The same for the control threads of a workload, which has no options for it.
     #[error(
         "{title}: direct I/O of {bytes} bytes is not possible here. Make I/O size, block \
          size and offset multiples of {unit} bytes"
     )]
     MisalignedThreads {
-        /// Which trial.
+        /// Title of the trial.
         title: String,
         /// A size or an offset.
         bytes: u64,
-        /// What direct I/O asks for.
+        /// Alignment of direct I/O.
         unit: u32,
     },
-    /// What was written cannot be kept in mind.
+    /// There is not enough memory to verify writes.
     #[error(
         "verifying {bytes} needs {needed} of memory, more than half of what is available: use a \
          smaller size or larger blocks"
@@ -104,65 +104,65 @@ pub enum LaboratoryError {
     LedgerMemory {
         /// Bytes of the targets.
         bytes: Bytes,
-        /// Memory that the ledger takes.
+        /// Memory for the ledger.
         needed: Bytes,
     },
-    /// The ledger of what was written cannot be kept.
+    /// The ledger of writes cannot be kept.
     #[error(transparent)]
     Ledger(#[from] verify::LedgerError),
-    /// The file that keeps it cannot be made.
+    /// The state file cannot be created.
     #[error(transparent)]
     State(#[from] crate::state_file::StateFileError),
     /// A file or device cannot be used.
     #[error(transparent)]
     Target(#[from] drivers::TargetError),
-    /// The machine does not allow as much as is asked for.
+    /// The machine's limits do not allow it.
     #[error(transparent)]
     Limit(#[from] host::limits::LimitError),
-    /// One of several hosts cannot go on.
+    /// One of several hosts cannot continue.
     #[error("{0}")]
     Host(String),
-    /// The run is only told, and nothing more was kept of it.
+    /// The run is only replayed, and no further results were kept.
     #[error(transparent)]
     Killed(#[from] Killed),
 }
 
-/// What an error says, with what caused it.
+/// An error with its causes.
 #[must_use]
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// What a trial gave. A journal keeps that of a whole one.
+/// Outcome of a trial. A journal keeps it if the trial is complete.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     #[serde(with = "whole_measurement")]
     pub measurement: Measurement,
     /// Why the trial ended.
     pub ending: Ending,
-    /// The operation that failed, where one did.
+    /// The failed operation, if any.
     #[serde(skip)]
     pub failure: Option<TrialError>,
-    /// Times of transactions, by the number of their profile.
+    /// Times of transactions by the number of their profile.
     pub units: BTreeMap<u32, KindRecord>,
-    /// Times by workload and kind of operation, where there are several workloads.
+    /// Times by workload and kind of operation, if there are several workloads.
     #[serde(with = "as_list")]
     pub rows: BTreeMap<RowKey, RowRecord>,
     /// From the start to the end of the trial.
     pub elapsed: Duration,
-    /// What the machine did, interval by interval, where that was asked for.
+    /// Activity of the machine by interval, if requested.
     pub series: Option<SystemSeries>,
-    /// How long operations took, interval by interval.
+    /// Response times by interval.
     pub intervals: Vec<Interval>,
-    /// How the trial stands to its limit, if it has one.
+    /// Relation to the limit, if the trial has one.
     pub within: Option<WithinLimit>,
-    /// What the processors of a model's host worked meanwhile, nanoseconds.
+    /// CPU work of a model's host, nanoseconds.
     pub model_cpu_ns: Option<u64>,
 }
 
 impl Outcome {
-    /// Whether the trial went on to its end.
+    /// Whether the trial ran to its end.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let is_cut = matches!(self.ending, Ending::Failed | Ending::Interrupted);
@@ -170,24 +170,24 @@ impl Outcome {
     }
 }
 
-/// What a screen is shown while a trial runs.
+/// State of a running trial, for a screen.
 #[derive(Clone, Debug, Default)]
 pub struct Glimpse {
     /// Time since the trial's start.
     pub elapsed: Duration,
-    /// Mean response time so far, nanoseconds, with its relative half-width, once there is one.
+    /// Mean response time so far, nanoseconds, with its relative half-width, once known.
     pub response: Option<(f64, f64)>,
-    /// Mean response time so far, nanoseconds, whether or not an interval is looked for.
+    /// Mean response time so far, nanoseconds, even without an interval.
     pub mean_ns: Option<f64>,
     /// Operations per second so far, once known.
     pub throughput: Option<f64>,
-    /// 99 % of the response times so far are below this, nanoseconds; `None` of few.
+    /// 99th percentile of the response times so far, nanoseconds; `None` with too few.
     pub p99_ns: Option<f64>,
-    /// Operations at the last look; all so far where nobody looks.
+    /// Operations at the last evaluation; all so far if there are no evaluations.
     pub operations: u64,
-    /// Bytes of an operation on average, once one is done.
+    /// Mean bytes per operation, once known.
     pub operation_bytes: Option<f64>,
-    /// What the storage does not answer.
+    /// Requests that the storage does not answer.
     pub unanswered: Option<Unanswered>,
 }
 
@@ -210,33 +210,32 @@ impl Glimpse {
     }
 }
 
-/// Told of a running trial; returns whether to go on.
+/// Called during a trial; returns whether to continue.
 pub type Watch<'a> = &'a mut dyn FnMut(&Glimpse) -> bool;
 
 /// Runs trials.
 pub trait Laboratory {
-    /// Run one trial.
+    /// Runs one trial.
     ///
     /// # Errors
-    /// When nothing could be measured at all. A trial in which an operation failed is an outcome
-    /// if anything was measured before, and in any case where failures are to be counted.
+    /// If nothing could be measured. A trial with a failed operation still has an outcome if
+    /// anything was measured before, and always if failures are counted.
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError>;
 
-    /// Hand what the trials to come do on to whoever follows, operation by operation; nothing
-    /// from `None` on.
+    /// Passes each operation of later trials to `follower`; `None` stops that.
     fn follow(&mut self, follower: Option<Arc<dyn Follower>>);
 
-    /// The present instant on the laboratory's clock, real or virtual.
+    /// The current time on the laboratory's clock, real or virtual.
     fn now(&self) -> Instant;
 }
 
-/// The seed of a trial: each draws afresh, and the same again in a repeated run.
+/// The seed of a trial, different for each trial but the same in a repeated run.
 #[must_use]
 pub fn trial_seed(run: u64, salt: u64) -> u64 {
     Stream::new(run, salt, Purpose::Load).next_u64()
 }
 
-/// What the operating system calls an error.
+/// The operating system's name of an error.
 #[must_use]
 pub fn error_name(errno: Errno) -> String {
     if errno == MISMATCH {
@@ -245,7 +244,7 @@ pub fn error_name(errno: Errno) -> String {
     std::io::Error::from_raw_os_error(errno.0).to_string()
 }
 
-/// Trials on the driver that completes at once: what the engine itself costs.
+/// Trials on the null driver, which show the engine's own cost.
 pub struct NullLaboratory {
     seed: u64,
     follower: Option<Arc<dyn Follower>>,
@@ -287,10 +286,10 @@ impl Laboratory for NullLaboratory {
     }
 }
 
-/// A trial on a driver that a kind brings, from the calling thread, with the driver as it was left.
+/// A trial on a driver that a kind provides, on the calling thread. Also returns the driver.
 ///
 /// # Errors
-/// When nothing could be measured at all.
+/// If nothing could be measured.
 pub fn measure_on<D: engine::Driver>(
     trial: &Trial,
     driver: D,
@@ -308,21 +307,20 @@ pub fn measure_on<D: engine::Driver>(
     inline(trial, driver, |engine| engine, name, began, watch)
 }
 
-/// How a trial on the calling thread begins.
+/// Start of a trial on the calling thread.
 pub(crate) struct Began {
     pub(crate) seed: u64,
     pub(crate) start: Instant,
     pub(crate) on_error: OnError,
-    /// CPU time of this thread, where it counts.
+    /// CPU time of this thread, if it counts.
     pub(crate) cpu: Option<u64>,
     pub(crate) follower: Option<Arc<dyn Follower>>,
 }
 
-/// What a trial gave, and the driver as it left it.
+/// Outcome of a trial, and the driver after it.
 pub(crate) type Ran<D> = (Result<Outcome, LaboratoryError>, D);
 
-/// A trial on the calling thread. `event_loop` hands out the loop that was compiled with the
-/// driver.
+/// Runs a trial on the calling thread. `event_loop` returns the loop compiled with the driver.
 pub(crate) fn inline<D: engine::Driver>(
     trial: &Trial,
     driver: D,
@@ -391,7 +389,7 @@ pub(crate) fn inline<D: engine::Driver>(
     Ok((outcome, driver))
 }
 
-/// How the only engine of a trial is set up.
+/// Options of a trial's only engine.
 fn alone(trial: &Trial, start: Instant) -> EngineOptions {
     EngineOptions {
         start,
@@ -402,13 +400,13 @@ fn alone(trial: &Trial, start: Instant) -> EngineOptions {
     }
 }
 
-/// What a model's processors have worked since then, if they have.
+/// CPU work of a model's processors since then, if it has any.
 fn worked_since(driver: &impl engine::Driver, before: Option<Activity>) -> Option<u64> {
     let done = driver.activity()?.since(&before?);
     done.cpu_busy_ns.filter(|&ns| ns > 0)
 }
 
-/// The error that ended a trial, if one did.
+/// The error that ended a trial, if any.
 pub fn failure_of(record: &Record, on_error: OnError) -> Option<TrialError> {
     match on_error {
         OnError::Stop => first_error(record, error_name),
@@ -439,7 +437,7 @@ pub fn monitor_of(trial: &Trial, workers: usize) -> Monitor {
     }
 }
 
-/// The same of one host's share of `whole`, whose last user to start may be another host's.
+/// The same for one host's share of `whole`, whose last user may start on another host.
 pub fn monitor_of_share(trial: &Trial, workers: usize, whole: &Trial) -> Monitor {
     let monitor = monitor_of(trial, workers);
     match whole.lead_in() {

@@ -1,8 +1,8 @@
-//! Files that killed programs left beside the user's own, and their removal.
+//! Data files left by killed programs beside the user's own, and their removal.
 //!
-//! A data file has a marker that says that it is unfinished or was to be removed, and that no
-//! program holds. It is removed only if what stands in it carries the seal of its marker. A file
-//! that was just being removed or replaced says so itself.
+//! A data file has a marker that says it is unfinished or was to be removed, and that no program
+//! holds it. It is removed only if it contains the seal of its marker. A file that was being
+//! removed or replaced is marked in its name.
 
 use std::fs::File;
 use std::io;
@@ -12,21 +12,21 @@ use drivers::{FileLinks, Removal, left_aside, remove_left_aside};
 
 use crate::data_marker::{DataMarker, MARKER_SUFFIX, place_of};
 
-/// Names in a directory that are looked at.
+/// Maximum number of directory entries examined.
 const ENTRIES_MAX: usize = 100_000;
 
-/// A file that nobody uses. While this value lives, no program takes it up.
+/// An unused file. While this value lives, no program can claim it.
 #[derive(Debug)]
 pub struct LeftOverFile {
     pub path: PathBuf,
-    /// Bytes that it takes up.
+    /// Size on disk, bytes.
     pub bytes: u64,
-    /// Holds the lock; none of a file that was just being removed.
+    /// Holds the lock; none for a file that was being removed.
     marker: Option<DataMarker>,
 }
 
-/// The files in `directory` that killed programs left, in the order of their names. What
-/// cannot be examined is not ours to judge, and is passed over.
+/// Files in `directory` left by killed programs, sorted by name. Files that cannot be examined are
+/// skipped.
 #[must_use]
 pub fn data_files(directory: &Path) -> Vec<LeftOverFile> {
     let entries = directory.read_dir().into_iter().flatten();
@@ -42,10 +42,10 @@ pub fn data_files(directory: &Path) -> Vec<LeftOverFile> {
 }
 
 impl LeftOverFile {
-    /// Remove it and its marker.
+    /// Removes the file and its marker.
     ///
     /// # Errors
-    /// When another file has its name now, or the system refuses.
+    /// If another file has its name now, or the system refuses.
     pub fn remove(self) -> io::Result<()> {
         let removed = match self.marker {
             Some(marker) => marker.remove_with(&self.path),
@@ -64,7 +64,7 @@ impl LeftOverFile {
     }
 }
 
-/// The data file that a marker of this name would be of.
+/// The data file to which a marker of this name would belong.
 fn data_of(marker: &Path) -> Option<PathBuf> {
     let name = marker.file_name()?.to_str()?.strip_suffix(MARKER_SUFFIX)?;
     (!name.is_empty()).then(|| marker.with_file_name(name))
@@ -105,8 +105,8 @@ mod tests {
     use super::*;
     use crate::data_marker::MarkerState;
 
-    /// Files of the user's own were removed that had the name and the form of ours, and there was
-    /// no more to tell them by.
+    /// Bug: files of the user were removed that had the name and form of ours, since nothing else
+    /// distinguished them.
     #[test]
     fn only_unfinished_files_that_carry_their_seal_are_removed() {
         let top = tempfile::tempdir().expect("a directory");

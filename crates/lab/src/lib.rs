@@ -1,4 +1,4 @@
-//! Laboratories: open a target, real or simulated, deal clients to workers, and run one trial.
+//! Laboratories: open a target, real or simulated, distribute clients to workers, and run a trial.
 
 pub mod bench;
 pub mod budget;

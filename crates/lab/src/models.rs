@@ -1,4 +1,4 @@
-//! Models where trials are run, in virtual time: one, or several that share a clock.
+//! Trials on models in virtual time: one model, or several that share a clock.
 
 use std::sync::Arc;
 
@@ -15,14 +15,13 @@ use workload::TargetId;
 use crate::kept::StatelessTrials;
 use crate::laboratory::{Began, Laboratory, LaboratoryError, Outcome, Watch, inline, trial_seed};
 
-/// An interval of 95 % of a normal distribution, in standard deviations.
+/// Half-width of a normal distribution's 95 % interval, in standard deviations.
 const NORMAL_95: f64 = 1.959_964;
 
-/// Trials on models, in virtual time. A machine stays as a trial left it, with what its caches
-/// hold and where its arm stands, and so does what has burst credits; any other queue is a new one
-/// for each trial.
+/// Trials on models, in virtual time. A machine keeps its caches and arm position between trials,
+/// and models with burst credits keep those. Any other queue starts anew for each trial.
 pub struct SimLaboratory {
-    /// One at least, in the order of their targets.
+    /// The models, at least one, in the order of their targets.
     models: Vec<ModelInUse>,
     seed: u64,
     on_error: OnError,
@@ -30,17 +29,17 @@ pub struct SimLaboratory {
     follower: Option<Arc<dyn Follower>>,
 }
 
-/// A model, and what trials left of it.
+/// A model, with its state between trials.
 struct ModelInUse {
     target: TargetId,
-    /// Its number among the models, which makes it draw otherwise than the others.
+    /// Number among the models, which separates their random draws.
     number: u64,
     spec: SimSpec,
     used: Option<Box<dyn Device>>,
 }
 
 impl ModelInUse {
-    /// What it draws, where the first draws from `seed`.
+    /// Its seed, where the first model uses `seed`.
     fn seed(&self, seed: u64) -> u64 {
         match self.number {
             0 => seed,
@@ -48,7 +47,7 @@ impl ModelInUse {
         }
     }
 
-    /// Its driver in a trial of that seed, in a run of the other.
+    /// Its driver in a trial with the first seed, in a run with the second.
     fn driver(&mut self, (trial, run): (u64, u64), depth: usize, now: Instant) -> SimDriver {
         let (trial, run) = (self.seed(trial), self.seed(run));
         if !self.spec.keeps_state() {
@@ -61,13 +60,13 @@ impl ModelInUse {
 }
 
 impl SimLaboratory {
-    /// A laboratory with one model, to which all targets go.
+    /// A laboratory with one model for all targets.
     #[must_use]
     pub fn new(spec: SimSpec, seed: u64) -> Self {
         Self::on_several(vec![(TargetId(0), spec)], seed)
     }
 
-    /// A laboratory with the models of these targets, one at least, in the order of the targets.
+    /// A laboratory with the models of these targets, at least one, in the order of the targets.
     #[must_use]
     pub fn on_several(models: Vec<(TargetId, SimSpec)>, seed: u64) -> Self {
         assert!(!models.is_empty(), "a laboratory has a model");
@@ -86,7 +85,7 @@ impl SimLaboratory {
         }
     }
 
-    /// The same where a failed operation ends a trial, or is counted.
+    /// Sets whether a failed operation ends a trial or is counted.
     #[must_use]
     pub const fn with_errors(mut self, on_error: OnError) -> Self {
         self.on_error = on_error;
@@ -99,7 +98,7 @@ impl SimLaboratory {
         &self.models[0].spec
     }
 
-    /// In which state the model's array is, if it has one.
+    /// State of the model's array, if it has one.
     #[must_use]
     pub fn array_state(&self) -> Option<ArrayState> {
         let first = &self.models[0];
@@ -110,7 +109,7 @@ impl SimLaboratory {
         }
     }
 
-    /// On the only model.
+    /// On a single model.
     fn measure_on_one(
         &mut self,
         trial: &Trial,
@@ -130,7 +129,7 @@ impl SimLaboratory {
         }
         let mut outcome = outcome?;
         let measured = &outcome.measurement;
-        // What a fault holds back, or lacks room, waits before it comes to the queue.
+        // Requests held back by a fault, or for lack of a slot, wait before they reach the queue.
         let is_held_back = model.spec.faults != Faults::default() || measured.room.is_some();
         let (response, whole) = (measured.response.mean, mean_of_all(&measured.kinds));
         let counts_operations = outcome.units.is_empty();
@@ -172,7 +171,7 @@ impl SimLaboratory {
 }
 
 impl SimLaboratory {
-    /// Let time pass in which nothing is asked for.
+    /// Lets idle time pass.
     pub fn pass(&mut self, time: Duration) {
         self.now += time;
     }
@@ -183,7 +182,7 @@ impl Laboratory for SimLaboratory {
         let began = Began {
             seed: trial_seed(self.seed, trial.salt),
             start: self.now,
-            // A model has no holes that a failed write could leave.
+            // A failed write to a model leaves no hole.
             on_error: self.on_error,
             cpu: None,
             follower: self.follower.clone(),
@@ -204,12 +203,12 @@ impl Laboratory for SimLaboratory {
 }
 
 impl StatelessTrials for SimLaboratory {
-    /// A machine stays as a trial left it.
+    /// A machine keeps its state between trials.
     fn is_stateless(&self) -> bool {
         !self.models.iter().any(|model| model.spec.keeps_state())
     }
 
-    /// A disk turns meanwhile.
+    /// A disk keeps rotating meanwhile.
     fn skip(&mut self, took: Duration) -> Duration {
         self.pass(took);
         Duration::ZERO
@@ -223,7 +222,7 @@ fn mean_of_all(kinds: &[KindTimes]) -> f64 {
     sum.sum::<f64>() / count.max(1.0)
 }
 
-/// Mean time with a server. The whole trial tells it; that its times are independent, its interval.
+/// Mean service time over the whole trial. Its interval assumes independent times.
 fn service(served: &Served) -> Estimate {
     let count = served.operations as f64;
     let mean = served.sum_ns / count;
@@ -241,7 +240,7 @@ fn service(served: &Served) -> Estimate {
     }
 }
 
-/// What is left of the response time of the whole: an interval as wide as that of the steady
+/// Mean wait: the rest of the response time, with an interval as wide as that of the steady
 /// response time.
 fn wait(served: &Served, (response, whole): (Estimate, f64)) -> Estimate {
     let wait = (whole - served.sum_ns / served.operations as f64).max(0.0);

@@ -1,19 +1,19 @@
-//! Private readers of text and bytes from outside, for the fuzz targets.
+//! Private parsers of untrusted text and bytes, for the fuzz targets.
 
 use engine::Record;
 
 use crate::hosts::wire;
 use crate::run_journal;
 
-/// Reads the whole lines of a run's journal.
+/// Parses the complete lines of a run's journal.
 ///
 /// # Errors
-/// When they are none.
+/// If they are invalid.
 pub fn run_journal(bytes: &[u8]) -> Result<(), String> {
     run_journal::read(bytes).map(drop)
 }
 
-/// Reads a letter's body as each thing that ranks send.
+/// Decodes a message body as each type that ranks send.
 pub fn wire(bytes: &[u8]) {
     if let Ok(wire::RankCommand::Measure(trial, scope)) = wire::from_bytes(0, bytes) {
         let _ = scope.whole(&trial, 3);

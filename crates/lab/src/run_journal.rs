@@ -1,5 +1,5 @@
-//! The journal of a run: each of its cells as soon as it is measured, so that a killed run goes on
-//! where it was, or is kept as the partial run that it is.
+//! The journal of a run: each cell as soon as it is measured, so that a killed run can be resumed,
+//! or kept as a partial run.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ use results::{Environment, Setup};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Version of the form.
+/// Version of the format.
 const SCHEMA: u32 = 1;
-/// What the names of journals end with.
+/// Extension of journals.
 const ENDING: &str = "journal";
 
 static KIND: LineFileKind = LineFileKind {
@@ -20,21 +20,21 @@ static KIND: LineFileKind = LineFileKind {
     what: "journal of a run",
 };
 
-/// What a journal is of.
+/// Identity of a journal's run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
-    /// Version of the form.
+    /// Version of the format.
     schema: u32,
     /// Version of the program.
     pub program: String,
-    /// The command with all of its settings; the seed is among them.
+    /// The command with all its settings, including the seed.
     pub setup: Setup,
-    /// The machine, and when the run was begun.
+    /// The machine, and the start of the run.
     pub environment: Environment,
 }
 
 impl RunHead {
-    /// The head of a journal that is begun now.
+    /// The head of a new journal.
     #[must_use]
     pub fn new(setup: Setup, environment: Environment) -> Self {
         Self {
@@ -46,14 +46,14 @@ impl RunHead {
     }
 }
 
-/// A cell: what was measured, and what that gave.
+/// A cell with its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cell {
-    /// What was measured.
+    /// Its name.
     pub of: String,
-    /// Whether it is a result. What a target was found to be is kept as well.
+    /// Whether it is a result. Properties of targets are kept as well.
     pub is_result: bool,
-    /// What it gave.
+    /// Its value.
     pub found: Value,
 }
 
@@ -65,29 +65,29 @@ enum RunJournalEntry {
     Cell(Cell),
 }
 
-/// The journal of a run, open and locked, and what it held when it was opened.
+/// The open, locked journal of a run, and its content when opened.
 #[derive(Debug)]
 pub struct RunJournal {
     file: LineFile,
-    /// What it is of; absent where its program was killed before it had said so.
+    /// The run's head; absent if the program was killed before it was written.
     pub head: Option<RunHead>,
     pub(crate) cells: Vec<Cell>,
 }
 
 impl RunJournal {
-    /// Open a journal, or make an empty one.
+    /// Opens a journal, or creates an empty one.
     ///
     /// # Errors
-    /// When another process has it, it is something else, or the system refuses.
+    /// If another process has it open, it is another kind of file, or the system refuses.
     pub fn open(path: &Path) -> Result<Self, LineFileError> {
         let (file, (head, cells)) = LineFile::open(path, &KIND, read)?;
         Ok(Self { file, head, cells })
     }
 
-    /// A new journal; the names of all journals of a place begin with `stem`.
+    /// Creates a journal. The names of all journals of a place begin with `stem`.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn create(stem: &Path, head: RunHead) -> Result<Self, LineFileError> {
         let process = std::process::id();
         let free = (0_u32..).map(|number| {
@@ -96,7 +96,7 @@ impl RunJournal {
             PathBuf::from(path)
         });
         let free = free.filter(|path| path.symlink_metadata().is_err());
-        // Who looks for killed runs has a journal without a head for one that holds nothing.
+        // A search for killed runs takes a journal without a head for an empty one.
         let opened = free.map(|path| Self::open(&path));
         let mut opened = opened.filter(|it| !matches!(it, Err(LineFileError::Busy { .. })));
         let mut journal = opened.next().expect("names without end")?;
@@ -107,7 +107,7 @@ impl RunJournal {
         Ok(journal)
     }
 
-    /// The journals whose names begin with `stem` and whose programs are gone, oldest first, as far
+    /// Journals whose names begin with `stem` and whose programs have ended, oldest first, as far
     /// as they can be read.
     #[must_use]
     pub fn left_at(stem: &Path) -> Vec<Self> {
@@ -118,7 +118,7 @@ impl RunJournal {
         left
     }
 
-    /// When its run was begun.
+    /// Start of its run.
     #[must_use]
     pub fn begun_at(&self) -> &str {
         self.head
@@ -126,7 +126,7 @@ impl RunJournal {
             .map_or("", |head| head.environment.started_at.as_str())
     }
 
-    /// Results that it held when it was opened.
+    /// Number of results in it when opened.
     #[must_use]
     pub fn results(&self) -> usize {
         self.cells.iter().filter(|cell| cell.is_result).count()
@@ -141,16 +141,16 @@ impl RunJournal {
         self.file.write(&RunJournalEntry::Cell(cell))
     }
 
-    /// Remove it.
+    /// Removes it.
     ///
     /// # Errors
-    /// When the system refuses, or another file has its name.
+    /// If the system refuses, or another file has its name.
     pub fn remove(self) -> Result<(), LineFileError> {
         self.file.remove()
     }
 }
 
-/// What whole lines say.
+/// Parses complete lines.
 // fuzzed: run_journal
 pub(crate) fn read(bytes: &[u8]) -> Result<(Option<RunHead>, Vec<Cell>), String> {
     let (mut head, mut cells) = (None, Vec::new());

@@ -1,4 +1,4 @@
-//! Models by name: built in, or from files of the user's own.
+//! Models by name: built in, or from the user's files.
 
 use std::io::{ErrorKind, Read as _};
 
@@ -12,27 +12,28 @@ use toml_reader::TomlFaults;
 use units::{Duration, Instant, TargetName};
 use workload::{GapShape, MixSpec, Pacing, Partition, Pattern};
 
-/// The most that is read of a file; the reader says where a definition is too long.
+/// Maximum length read from a file. The parser reports where a definition is too long.
 const BYTES_MAX: u64 = 128 << 10;
 
-/// The model behind `sim:NAME`; files that it names are read.
+/// The model `sim:NAME`. Reads the files that it names.
 ///
 /// # Errors
-/// When the model or a parameter does not exist, or a file or value cannot be read.
+/// If the model or a parameter does not exist, or a file or value cannot be read.
 pub fn open_model(text: &str) -> Result<SimSpec, SimError> {
     SimSpec::parse_with(text, &mut load)
 }
 
-/// The same, where the setup of a run holds the files' texts.
+/// The same, if the setup of a run holds the files' texts.
 ///
 /// # Errors
+///
 /// Those of [`open_model`].
 pub fn open_recorded_model(text: &str, setup: &Setup) -> Result<SimSpec, SimError> {
     SimSpec::parse_with(text, &mut |path| recorded(path, setup))
 }
 
-/// Whether a target is a model whose host has a file cache. What is wrong with a model is said by
-/// whoever opens it.
+/// Whether a target is a model whose host has a file cache. Errors of the model are reported when
+/// it is opened.
 #[must_use]
 pub fn has_file_cache(target: &TargetName) -> bool {
     let spec = target.model().and_then(|text| open_model(text).ok());
@@ -41,16 +42,16 @@ pub fn has_file_cache(target: &TargetName) -> bool {
     host.is_some_and(|host| host.cache_max > 0)
 }
 
-/// What a unit of the DISKRAND document's processor work takes on that machine, where it is a model
-/// whose definition says so. What is wrong with a model is said by whoever opens it.
+/// Time of a unit of the DISKRAND document's CPU work on that machine, if it is a model whose
+/// definition states it. Errors of the model are reported when it is opened.
 #[must_use]
 pub fn cpu_unit(target: &TargetName, setup: &Setup) -> Option<Duration> {
     let spec = open_recorded_model(target.model()?, setup).ok()?;
     spec.cpu_unit()
 }
 
-/// Time of a turn of the disk that a model is, nanoseconds; `None` where a host's memory answers a
-/// part of the reads.
+/// Rotation time of a model's disk, nanoseconds; `None` if a host's memory serves part of the
+/// reads.
 #[must_use]
 pub fn turn_of_disk(target: &TargetName, setup: &Setup) -> Option<u64> {
     let spec = open_recorded_model(target.model()?, setup).ok()?;
@@ -61,19 +62,19 @@ pub fn turn_of_disk(target: &TargetName, setup: &Setup) -> Option<u64> {
     }
 }
 
-/// The file system behind `sim:NAME`; files that it names are read unless the setup of the run
-/// holds their texts.
+/// The file system of `sim:NAME`. Reads the files that it names, unless the setup of the run holds
+/// their texts.
 ///
 /// # Errors
-/// When it does not exist or has no file system, or a file or value cannot be read.
+/// If it does not exist or has no file system, or a file or value cannot be read.
 pub fn open_file_system(text: &str, setup: &Setup) -> Result<FileSystemSpec, SimError> {
     FileSystemSpec::parse_with(text, &mut |path| recorded(path, setup))
 }
 
-/// What is known of the model behind `sim:NAME`: a device, or a machine with a file system.
+/// Describes the model `sim:NAME`: a device, or a machine with a file system.
 ///
 /// # Errors
-/// When it does not exist, or a file or value cannot be read.
+/// If it does not exist, or a file or value cannot be read.
 pub fn describe_model(text: &str) -> Result<TargetDescription, SimError> {
     let (path, size) = match open_model(text) {
         Ok(spec) => (spec.text.clone(), Some(spec.size.as_u64())),
@@ -88,8 +89,8 @@ pub fn describe_model(text: &str) -> Result<TargetDescription, SimError> {
     Ok(TargetDescription::simulated(text, &path, size))
 }
 
-/// Keep the texts of the files that a model is defined by. What is wrong with a model is said by
-/// whoever opens it.
+/// Keeps the texts of the files that define a model. Errors of the model are reported when it is
+/// opened.
 pub fn keep_texts(target: &TargetName, setup: &mut Setup) {
     let Some(model) = target.model() else { return };
     let mut read = Vec::new();
@@ -110,18 +111,18 @@ fn recorded(path: &str, setup: &Setup) -> Result<String, String> {
     }
 }
 
-/// A definition by its name or file.
+/// Opens a definition by name or file.
 ///
 /// # Errors
-/// When it does not exist, or something in it is wrong.
+/// If it does not exist, or is invalid.
 pub fn open_definition(name: &str) -> Result<DeviceDefinition, TomlFaults> {
     sim::read_definition(name, &[], &mut load)
 }
 
-/// The text of a definition, as it is built in or stands in a file.
+/// The text of a definition, built in or from a file.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A description of the problem.
 pub fn definition_text(name: &str) -> Result<String, String> {
     match sim::device_text(name) {
         Some(text) => Ok(text.to_owned()),
@@ -129,7 +130,7 @@ pub fn definition_text(name: &str) -> Result<String, String> {
     }
 }
 
-/// What theory says of `clients` on a model, where a law holds.
+/// Theory for `clients` on a model, if a law applies.
 #[must_use]
 pub fn law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<Law> {
     let of_queue = || queue_law(spec, mix, clients).map(Law::Queue);
@@ -141,7 +142,7 @@ fn queue_law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<QueueLaw> {
         Pacing::Open { gap } if gap.shape == GapShape::Exponential => QueueLoad::Poisson {
             per_second: f64::from(clients) * 1e9 / gap.mean_ns,
         },
-        // Sources of their own clocks do not come at equal distances.
+        // Sources with their own clocks do not arrive at equal distances.
         Pacing::Open { gap } if gap.shape == GapShape::Constant && clients == 1 => {
             QueueLoad::Even {
                 per_second: 1e9 / gap.mean_ns,
@@ -160,7 +161,7 @@ fn queue_law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<QueueLaw> {
     law_of_queue(spec, load)
 }
 
-/// What theory says of a load on a model that is a queue, where a law holds.
+/// Theory for a load on a model that is a queue, if a law applies.
 #[must_use]
 pub fn law_of_queue(spec: &SimSpec, load: QueueLoad) -> Option<QueueLaw> {
     let found = spec.answer(load)?;
@@ -173,7 +174,7 @@ pub fn law_of_queue(spec: &SimSpec, load: QueueLoad) -> Option<QueueLaw> {
     })
 }
 
-/// What the law of flash says of a load of random writes over all of a full device.
+/// The law of flash for a load of random writes over all of a full device.
 fn steady_law(spec: &SimSpec, mix: &MixSpec) -> Option<SteadyLaw> {
     let machine = spec.machine()?;
     let DeviceSpec::Flash(flash) = &machine.device else {

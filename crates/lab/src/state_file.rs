@@ -1,5 +1,4 @@
-//! A ledger of verified writes in a file: what was written where is known after a kill, and after
-//! the target lost its power.
+//! A ledger of verified writes in a file: it survives a kill, and a power loss of the target.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -21,31 +20,31 @@ use verify::{
 
 use crate::storage::read_written;
 
-/// Direct reads fit any device in pieces of this.
+/// Direct reads in units of this fit any device.
 const DIRECT_UNIT: u64 = 4096;
-/// A state names paths: it is its owner's.
+/// Only the owner may read a state, since it names paths.
 const MODE: u32 = 0o600;
 
 /// Why a state cannot be kept or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StateFileError {
-    /// There is a file of that name.
+    /// The file already exists.
     #[error(
         "{} exists: --verify-state needs a new file. To verify against an old state run `seekstone \
          verify`, then remove it",
         .0.display()
     )]
     Exists(PathBuf),
-    /// The file cannot be made, opened or read.
+    /// The file cannot be created, opened or read.
     #[error("cannot {what} {}: {why}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What could not be done with it.
+        /// The failed action.
         what: &'static str,
         why: io::Error,
     },
-    /// It is no state, or a damaged one.
+    /// It is not a state, or a damaged one.
     #[error("{}: {why}", path.display())]
     State {
         /// The file.
@@ -53,7 +52,7 @@ pub enum StateFileError {
         /// What is wrong with it.
         why: StateError,
     },
-    /// Its words do not belong to its head.
+    /// Its entries do not match its head.
     #[error("{}: {why}", path.display())]
     Ledger {
         /// The file.
@@ -61,20 +60,20 @@ pub enum StateFileError {
         /// What is wrong with them.
         why: LedgerError,
     },
-    /// The run is not over.
+    /// The run is still active.
     #[error(
         "{}: the run that writes this state is still in progress, and will verify at its end",
         .0.display()
     )]
     InUse(PathBuf),
-    /// A target is not there any more.
+    /// A target no longer exists.
     #[error(
         "{}: it does not exist. A run that ends normally removes its test files. If it was moved, \
          name it with --target",
         .0.display()
     )]
     Gone(PathBuf),
-    /// A target is smaller than it was.
+    /// A target has shrunk.
     #[error(
         "{}: it has {there} bytes, and the state reaches to byte {needed}. It is another file or \
          device, or was truncated",
@@ -83,14 +82,14 @@ pub enum StateFileError {
     Shrunk {
         /// The target.
         path: PathBuf,
-        /// Bytes that it has.
+        /// Its current size, bytes.
         there: u64,
-        /// Bytes that it had.
+        /// The required size, bytes.
         needed: u64,
     },
 }
 
-/// Words in a file that stays locked as long as they are in use.
+/// Ledger entries in a file that stays locked while they are in use.
 struct LockedWords {
     words: SharedWords,
     _file: File,
@@ -102,8 +101,8 @@ impl AsRef<[AtomicU64]> for LockedWords {
     }
 }
 
-/// Make a state, and give the words of its ledger: what is stored there survives this process.
-/// Nobody sees the file before it is whole.
+/// Creates a state, and returns the memory-mapped entries of its ledger, which survive this
+/// process. The file appears only when complete.
 pub(crate) fn create(path: &Path, head: &StateHead, words: u64) -> Result<Words, StateFileError> {
     let made = match path.symlink_metadata() {
         Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
@@ -132,7 +131,8 @@ fn make(path: &Path, head: &StateHead, words: u64) -> io::Result<Words> {
     Ok(Arc::new(LockedWords { words, _file: file }))
 }
 
-/// Write the head, and take space for all words: a store to a page without space would be a fault.
+/// Writes the head, and allocates space for all entries: a store to a page without space would be a
+/// fault.
 fn fill(mut file: &File, head: &StateHead, words: u64) -> io::Result<u64> {
     let head = head.encode();
     file.write_all(&head)?;
@@ -149,26 +149,26 @@ fn fill(mut file: &File, head: &StateHead, words: u64) -> io::Result<u64> {
     Ok(begin)
 }
 
-/// A state of a run that is over, or was killed.
+/// A state of a run that has ended or was killed.
 pub struct StateFile {
     head: StateHead,
     ledger: Ledger,
 }
 
-/// What reading the targets of a state back came to.
+/// Result of reading back the targets of a state.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Bytes that were read.
+    /// Bytes read.
     pub bytes: u64,
-    /// What was wrong; targets by their numbers.
+    /// Mismatches, with targets by number.
     pub findings: Findings,
 }
 
 impl StateFile {
-    /// Read a state.
+    /// Reads a state.
     ///
     /// # Errors
-    /// When it is none, is damaged, or its run goes on.
+    /// If it is not a state, is damaged, or its run is still active.
     pub fn read(path: &Path) -> Result<Self, StateFileError> {
         let failed = |why| StateFileError::Io {
             path: path.to_owned(),
@@ -179,7 +179,7 @@ impl StateFile {
             path: path.to_owned(),
             why,
         };
-        // A pipe or a terminal would wait for somebody to write.
+        // A pipe or a terminal would wait for a writer.
         let is_file = std::fs::metadata(path).map_err(failed)?.is_file();
         if !is_file {
             return Err(wrong(StateError::Foreign));
@@ -217,18 +217,18 @@ impl StateFile {
         Ok(Self { head, ledger })
     }
 
-    /// The verified targets: their numbers, and where they were.
+    /// The verified targets: their numbers and paths.
     pub fn targets(&self) -> impl Iterator<Item = (u32, &Path)> {
         let numbered = (0..).zip(&self.head.targets);
         let verified = numbered.filter(|(_, target)| target.bytes > 0);
         verified.map(|(number, target)| (number, path_of(target)))
     }
 
-    /// Read all that was written to a target, from where it is now, and add what is wrong to
-    /// `checked`. `watch` is told which share is done, and returns whether to go on.
+    /// Reads back everything written to a target at its current path, and adds mismatches to
+    /// `checked`. `watch` receives the progress, and returns whether to continue.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn check(
         &self,
         (number, path): (u32, &Path),
@@ -266,7 +266,7 @@ impl StateFile {
         read_written(&self.ledger, number, &file, trust, see).map_err(failed)
     }
 
-    /// Past the page cache where that takes such blocks; else what is cached is dropped first.
+    /// With direct I/O if such blocks are possible; otherwise the page cache is dropped first.
     fn open(&self, path: &Path) -> io::Result<File> {
         if self.ledger.unit().is_multiple_of(DIRECT_UNIT) {
             let mut options = OpenOptions::new();

@@ -1,4 +1,4 @@
-//! Makes the test file in a directory and fills it, so that reads find what was written.
+//! Creates and fills the test file in a directory, so that reads find written data.
 
 use procedure::{Ending, Trial, TrialError, fill_trial};
 use results::{Access, Measurement};
@@ -9,46 +9,46 @@ use crate::bench::{Bench, BenchError, HostReach};
 use crate::laboratory::{Glimpse, LaboratoryError};
 use host::interrupt::Interrupt;
 
-/// The test file that a directory gets when no size is given.
+/// Default size of the test file.
 pub const SIZE_DEFAULT: Bytes = Bytes::from_gib(1);
-/// Filling is given up after this long.
+/// Maximum time to fill it.
 pub const FILL_MAX: Duration = Duration::from_secs(3600);
 
-/// A test file that was made and filled, or several together.
+/// A test file that was created and filled, or several.
 pub struct Filled {
     pub size: Bytes,
-    /// Whether a larger one was asked for, and there was no time for it.
+    /// Whether a larger one was requested, but time was too short.
     pub is_smaller: bool,
-    /// What writing it gave: one pass from its first byte to its last; of several, the first's.
+    /// The sequential write that filled it; for several files, that of the first.
     pub writing: Measurement,
 }
 
-/// Share of a budget that writing the test file may take.
+/// Share of a budget for writing the test file.
 const FILL_SHARE: f64 = 0.4;
-/// However short the budget is: it may be exceeded by as much.
+/// Minimum time for it, by which a short budget may be exceeded.
 const FILL_LEAST: Duration = Duration::from_secs(2);
-/// Part of that time after which a file that is not written yet shows how fast it is.
+/// If a file is not complete after this part of that time, its write speed is extrapolated.
 const PROBE_PART: f64 = 0.15;
-/// Part of what fits at that speed that is written: it may fall.
+/// Part of the size possible at that speed that is written, since the speed may drop.
 const SPEED_MARGIN: f64 = 0.85;
-/// A file that is made smaller is no smaller than this.
+/// Minimum size when a file is made smaller.
 const SIZE_LEAST: Bytes = Bytes::from_mib(16);
-/// How often a file is made smaller before it is given up.
+/// How many times a file is made smaller before giving up.
 const TRIES_MAX: u32 = 4;
 
-/// The time that a measurement has, of which writing its test file takes a share.
+/// The time of a measurement, of which writing its test file takes a share.
 #[derive(Clone, Copy, Debug)]
 pub struct FillBudget {
-    /// Time for everything.
+    /// Total time.
     pub budget: Duration,
-    /// What the measurement itself needs of it.
+    /// Time that the measurement itself needs.
     pub rest: Duration,
-    /// Whether the file may be smaller than asked for.
+    /// Whether the file may be smaller than requested.
     pub may_shrink: bool,
 }
 
 impl FillBudget {
-    /// What writing the file may take of the time of the measurement.
+    /// Maximum time to write the file.
     #[must_use]
     pub fn share(self) -> Duration {
         self.budget.mul_f64(FILL_SHARE)
@@ -59,10 +59,11 @@ impl FillBudget {
         self.share().min(left).max(FILL_LEAST)
     }
 
-    /// What can be written of `size` at `rate` bytes per second, `spent` after the start.
+    /// The size, up to `size`, that can be written at `rate` bytes per second, `spent` after the
+    /// start.
     ///
     /// # Errors
-    /// When the budget is too short for it; it says what would do.
+    /// If the budget is too short; states a sufficient one.
     fn size(self, size: Bytes, rate: f64, spent: Duration) -> Result<Bytes, BenchError> {
         let left = self.time().saturating_sub(spent).as_secs_f64();
         let fits = Bytes((rate * left * SPEED_MARGIN) as u64);
@@ -78,10 +79,10 @@ impl FillBudget {
             return Ok(fits);
         }
         let takes = least.0 as f64 / rate;
-        // The speed was found out in a part of the time, too.
+        // The speed was also determined in a part of the time.
         let whole = takes / (SPEED_MARGIN * (1.0 - PROBE_PART));
         if whole <= self.time().as_secs_f64() {
-            // The storage is fast enough: this program was paused meanwhile.
+            // The storage is fast enough, but this program was paused.
             return Ok(least);
         }
         let needed = (whole / FILL_SHARE).max(whole + self.rest.as_secs_f64());
@@ -102,11 +103,11 @@ impl FillBudget {
     }
 }
 
-/// The size that a test file of at most `size` will have. What is filled is a whole number of
-/// passes of all writers; the rest would be a hole, and its zeroes would pass for wrong data.
+/// The size of a test file of at most `size`. It is a multiple of what all writers fill at once,
+/// since the rest would be a hole, whose zeroes would look like wrong data.
 ///
 /// # Errors
-/// When that is too small.
+/// If that is too small.
 pub fn whole_size(size: Bytes) -> Result<Bytes, BenchError> {
     let trial = trial_of(size, Access::Direct)?;
     Ok(match &trial.spec {
@@ -123,11 +124,11 @@ fn trial_of(size: Bytes, access: Access) -> Result<Trial, BenchError> {
     })
 }
 
-/// Make and fill a file of at most `size`; `show` gets its title and progress. Within a
-/// budget it is made smaller where the storage is too slow for it.
+/// Creates and fills a file of at most `size`. `show` receives its title and progress. Within a
+/// budget it is made smaller if the storage is too slow.
 ///
 /// # Errors
-/// When there is no room, or no time; when the storage fails, or somebody stopped it.
+/// If there is no space or time, the storage fails, or the run is stopped.
 pub fn fill_test_file(
     bench: &mut Bench,
     size: Bytes,
@@ -149,7 +150,7 @@ pub fn fill_test_file(
         };
         bench.lay_out(whole)?;
         bench.verify_as_asked()?;
-        // The time of a file that was made smaller goes on.
+        // The time of a file that was made smaller continues.
         let before = bench.laboratory().now().since(begun);
         let mut show = |title: &str, glimpse: &Glimpse| {
             let elapsed = before + glimpse.elapsed;
@@ -175,7 +176,7 @@ pub fn fill_test_file(
         let Some(budget) = budget else { break };
         let spent = bench.laboratory().now().since(begun);
         size = budget.size(size, rate, spent)?;
-        // Where that is over, it was lost to a pause, and is given once more.
+        // If that is over, a pause used it up, and it is granted once more.
         patience = match budget.time().saturating_sub(spent) {
             left if left > patience => left,
             _ => budget.time(),
@@ -184,10 +185,10 @@ pub fn fill_test_file(
     Err(stop_of("writing the test file", None, interrupt))
 }
 
-/// Write over the first `size` bytes, or a little less, of what the user named; returns how many.
+/// Overwrites the first `size` bytes, or slightly fewer, of the user's target. Returns how many.
 ///
 /// # Errors
-/// When the storage fails, or somebody stopped it.
+/// If the storage fails, or the run is stopped.
 pub fn write_over(
     bench: &mut Bench,
     size: Bytes,
@@ -201,8 +202,8 @@ pub fn write_over(
     }
 }
 
-/// Fill one file after the other. What the first gave, or, where the time of one was not enough,
-/// the bytes per second at its end.
+/// Fills one file after the other. Returns the measurement of the first or, if the time for one was
+/// too short, its rate in bytes per second at the end.
 fn fill_all(
     bench: &mut Bench,
     trial: &Trial,
@@ -221,7 +222,7 @@ fn fill_all(
     Ok(Ok(first.expect("a test file")))
 }
 
-/// Run the pass that writes all of a test file on that one, and whether it did in its time.
+/// Runs the pass that writes one whole test file, and tells whether it finished in time.
 fn fill_one(
     bench: &mut Bench,
     trial: &Trial,
@@ -236,7 +237,7 @@ fn fill_one(
     write_all(bench, &trial, interrupt, show)
 }
 
-/// What a pass that writes gave, and whether it came to its end in its time.
+/// The result of a pass that writes, and whether it finished in time.
 fn write_all(
     bench: &mut Bench,
     trial: &Trial,
@@ -255,14 +256,14 @@ fn write_all(
     }
 }
 
-/// What a signal ended, if one was raised.
+/// The error for a run ended by a signal, if one was received.
 pub fn stopped(interrupt: &Interrupt) -> Option<BenchError> {
     interrupt.is_raised().map(|signal| BenchError::Interrupted {
         signal: signal.name.into(),
     })
 }
 
-/// Why ranks stopped: a signal goes to all of them, and each takes another's for a failure.
+/// Why ranks stopped: a signal reaches all of them, and each sees another's stop as a failure.
 pub fn cause(interrupt: &Interrupt, error: BenchError) -> BenchError {
     match error {
         BenchError::Served => error,
@@ -270,7 +271,7 @@ pub fn cause(interrupt: &Interrupt, error: BenchError) -> BenchError {
     }
 }
 
-/// Why a trial did not come to its end.
+/// Why a trial did not finish.
 pub fn stop_of(title: &str, failure: Option<TrialError>, interrupt: &Interrupt) -> BenchError {
     if let Some(error) = failure {
         return LaboratoryError::Trial {
@@ -287,8 +288,8 @@ pub fn stop_of(title: &str, failure: Option<TrialError>, interrupt: &Interrupt) 
 mod tests {
     use super::*;
 
-    /// 5 s for a file of which 2 s were gone, most of them in a pause of this program, were called
-    /// too short for 75 ms of writing, and a budget of 1 s was asked for.
+    /// Bug: 5 s for a file, of which 2 s had passed, mostly in a pause of this program, were
+    /// reported as too short for 75 ms of writing, and a budget of 1 s was requested.
     #[test]
     fn time_that_was_lost_to_a_pause_is_no_reason_for_a_longer_budget() {
         let budget = FillBudget {

@@ -1,4 +1,4 @@
-//! A bench whose writes are verified.
+//! Verification of a bench's writes.
 
 use units::{Bytes, Instant};
 use verify::Findings;
@@ -7,10 +7,10 @@ use crate::bench::Bench;
 use crate::laboratory::LaboratoryError;
 
 impl Bench {
-    /// Verify all test files, or the named target, where the settings ask for it.
+    /// Verifies all test files or the named target, if the settings require it.
     ///
     /// # Errors
-    /// When that takes more memory than there is.
+    /// If there is not enough memory.
     pub fn verify_as_asked(&mut self) -> Result<(), LaboratoryError> {
         match self {
             Self::Real(real) => real.verify_as_asked(),
@@ -18,11 +18,11 @@ impl Bench {
         }
     }
 
-    /// Read all back that was written to verified targets, and say how much that was. `watch` is
-    /// told which share of a target is done, and returns whether to go on.
+    /// Reads back everything written to verified targets, and returns how much that was. `watch`
+    /// receives the progress on a target, and returns whether to continue.
     ///
     /// # Errors
-    /// When a target cannot be read.
+    /// If a target cannot be read.
     pub fn read_back(
         &self,
         watch: &mut dyn FnMut(f64, Instant) -> bool,
@@ -40,7 +40,7 @@ impl Bench {
         read.map(Bytes)
     }
 
-    /// What verification found so far.
+    /// Findings of verification so far.
     #[must_use]
     pub fn findings(&self) -> Findings {
         match self {

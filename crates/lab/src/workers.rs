@@ -1,7 +1,7 @@
 //! Workers: threads with an engine and a driver each, and the loop that watches them.
 //!
-//! The measuring path never waits for the watcher: a slot that finds the channel full stays with
-//! its worker until there is room.
+//! The measuring path never waits for the watcher: if the channel is full, a slot stays with its
+//! worker until there is space.
 
 mod cpu_use;
 mod hang;
@@ -49,19 +49,18 @@ use host::starting_line::StartingLine;
 pub const SLOT_WIDTH: Duration = Duration::from_millis(1);
 /// Base slots between two reports of a worker.
 const SLICE_SLOTS: u64 = 16;
-/// From one report of a worker to the next: no trial is shorter.
+/// Interval between a worker's reports: the minimum length of a trial.
 pub const SLICE: Duration = Duration(SLOT_WIDTH.as_nanos() * SLICE_SLOTS);
-/// Reports that may wait for the watcher.
+/// Maximum number of reports in the channel.
 const REPORTS_MAX: usize = 1024;
-/// How often a worker that waits for the last answers looks whether they are given up.
+/// How often a worker that waits for the last completions checks whether they are abandoned.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// The stack of a worker.
+/// Stack size of a worker.
 const STACK_BYTES: usize = 2 << 20;
-/// What a worker takes beside stack and buffers, at most: records of times, a ring.
+/// Maximum memory of a worker besides stack and buffers: records of times, a ring.
 const WORKER_BYTES: u64 = 1 << 20;
 
-/// What a trial takes: `buffer_bytes` are those of all its buffers and clients, `depth` is that of
-/// one worker.
+/// Resources of a trial: `buffer_bytes` for all its buffers and clients, `depth` per worker.
 #[must_use]
 pub fn wanted(
     workers: usize,
@@ -81,42 +80,42 @@ pub fn wanted(
         .with_threads(io_threads, IO_STACK_BYTES as u64)
 }
 
-/// What the workers of a trial need.
+/// Input of a trial's workers.
 pub struct WorkPlan {
-    /// Targets, shared.
+    /// The shared targets.
     pub targets: Arc<TargetTable>,
     /// The clock of the run.
     pub clock: MonotonicClock,
-    /// Which driver to open.
+    /// Kind of driver.
     pub kind: DriverKind,
-    /// How to open it; the depth is that of one worker.
+    /// Driver options; the depth is per worker.
     pub options: DriverOptions,
-    /// The clients of each worker, dealt in turn.
+    /// The clients of each worker.
     pub hands: Vec<Vec<AnyClient>>,
-    /// The row of each of them, and from how long after the start it is recorded; none where there
-    /// are no rows.
+    /// The row of each client, and the time after the start from which it is recorded; empty
+    /// without rows.
     pub members: Vec<Vec<Member>>,
-    /// Completions that are units of work.
+    /// Completions that count as units of work.
     pub counted: KindSet,
-    /// Processors to bind workers to, in turn; none leaves them to the scheduler.
+    /// Processors to pin workers to, in turn; empty to leave them to the scheduler.
     pub processors: Vec<usize>,
     /// The device whose counters are read.
     pub device: Option<String>,
-    /// Requests that may wait for room in each worker.
+    /// Requests that may wait for a slot in each worker.
     pub backlog_max: usize,
     /// What a failed operation does to the trial.
     pub on_error: OnError,
-    /// Whoever follows, operation by operation.
+    /// Receives each operation, if set.
     pub follower: Option<Arc<dyn Follower>>,
-    /// Which clients they are, of those of all hosts.
+    /// This host's share of the clients.
     pub share: ClientShare,
-    /// How long a trial whose time is over waits for an answer.
+    /// How long a finished trial waits for the storage to respond.
     pub hang_limit: Duration,
-    /// After how long the trial's time is over; `None` where its work ends it.
+    /// When the trial's time is over; `None` if its work ends it.
     pub ends_after: Option<Duration>,
 }
 
-/// Operations that the storage did not answer, and that were given up.
+/// Operations that the storage did not answer and that were abandoned.
 #[derive(Clone, Debug)]
 pub struct GivenUp {
     pub unanswered: Unanswered,
@@ -124,34 +123,34 @@ pub struct GivenUp {
     pub threads: Vec<HungThreads>,
 }
 
-/// What the workers measured, merged.
+/// Merged results of the workers.
 pub struct WorkerResults {
-    /// Everything recorded, merged.
+    /// The merged record.
     pub record: Record,
     /// Why the trial ended.
     pub ending: Ending,
-    /// What was given up.
+    /// Abandoned operations.
     pub given_up: Option<GivenUp>,
-    /// From start to end.
+    /// Length of the trial.
     pub elapsed: Duration,
     pub driver: DriverKind,
     /// When this program stood still.
     pub standstill: Standstill,
-    /// Why it is not io_uring, or not as usual.
+    /// Why the driver is not io_uring, or not as usual.
     pub obstacle: Option<String>,
-    /// What the report should say about the driver.
+    /// Notes on the driver for the report.
     pub notes: Vec<String>,
-    /// What the system counted; the watcher's own CPU time is left out.
+    /// System counters, without the watcher's own CPU time.
     pub counters: CountersDelta,
-    /// How often the workers entered the kernel.
+    /// System calls of the workers.
     pub kernel_entries: u64,
-    /// What the drivers themselves had and did.
+    /// Own work of the drivers.
     pub own_work: Option<OwnWork>,
-    /// How each worker spent the trial.
+    /// CPU use of each worker.
     pub cpu: Vec<WorkerCpuUse>,
-    /// By how many nanoseconds our clock and the system's came apart.
+    /// How far our clock and the system's drifted apart, nanoseconds.
     pub clocks_apart_ns: u64,
-    /// When the trial began, as RFC 3339 text in UTC.
+    /// Start of the trial, as RFC 3339 text in UTC.
     pub started_at: Option<String>,
 }
 
@@ -173,7 +172,7 @@ enum WorkerReport {
 }
 
 impl WorkerResults {
-    /// Of a trial that ended so, before anybody brought anything.
+    /// Results of a trial with that ending, before any worker's are added.
     fn new(ending: Ending, elapsed: Duration) -> Self {
         Self {
             record: Record::default(),
@@ -193,7 +192,7 @@ impl WorkerResults {
         }
     }
 
-    /// Take what workers bring, or, of those that are `away` at `now`, what they left.
+    /// Collects the workers' results, or what those left that are `away` at `now`.
     fn gather(
         &mut self,
         workers: Vec<Worker>,
@@ -227,22 +226,22 @@ impl WorkerResults {
     }
 }
 
-/// What the threads of a trial share.
+/// State shared by the threads of a trial.
 struct TrialState {
     ready: StartingLine,
     go: StartingLine,
     start: AtomicU64,
-    /// Whether a worker that would rather have had a ring got none: then no worker uses one.
+    /// Whether a worker that prefers a ring got none: then no worker uses one.
     lacks_ring: AtomicBool,
     stop: AtomicBool,
-    /// Nobody waits for what is in flight any more.
+    /// Whether outstanding requests are abandoned.
     give_up: AtomicBool,
-    /// One for each worker.
+    /// State of each worker.
     states: Vec<WorkerState>,
 }
 
 impl TrialState {
-    /// What so many workers and their watcher share.
+    /// The shared state of `workers` workers and their watcher.
     fn of(workers: usize) -> Self {
         Self {
             ready: StartingLine::new(workers + 1),
@@ -256,7 +255,7 @@ impl TrialState {
     }
 }
 
-/// What one worker brings home.
+/// Results of one worker.
 struct Brought {
     record: Record,
     driver: DriverKind,
@@ -269,14 +268,14 @@ struct Brought {
 
 type Worker = JoinHandle<Option<()>>;
 
-/// Is shown how a trial goes, and what the storage keeps; says whether to go on.
+/// Receives the progress of a trial and unanswered requests, and returns whether to continue.
 pub type WatchWorkers<'a> = &'a mut dyn FnMut(&Monitor, Duration, Option<Unanswered>) -> bool;
 
-/// Run a trial on worker threads until `monitor` or `watch` says stop. `watch` is asked at least
+/// Runs a trial on worker threads until `monitor` or `watch` stops it. `watch` is called at least
 /// every 50 ms.
 ///
 /// # Errors
-/// When a driver cannot be opened or breaks.
+/// If a driver cannot be opened or fails.
 pub fn run_workers(
     plan: WorkPlan,
     monitor: &mut Monitor,
@@ -348,7 +347,7 @@ pub fn run_workers(
     Ok(collected)
 }
 
-/// Nothing begins, because of `error`.
+/// Cancels the start because of `error`.
 fn send_home(workers: Vec<Worker>, line: &StartingLine, error: DriverError) -> DriverError {
     line.call_off();
     for worker in workers {
@@ -499,8 +498,8 @@ impl PreparedWorker {
         }
     }
 
-    /// Open the driver that all workers have, here: a ring belongs to the thread that made it.
-    /// `None` where they do not start.
+    /// Opens the common driver on this thread, since a ring belongs to the thread that created it.
+    /// `None` if the start is cancelled.
     fn open(&self) -> Option<Result<OpenedDriver, DriverError>> {
         let open = |kind| open_driver(kind, &self.targets, self.clock, &self.options);
         let opened = open(self.kind);
@@ -509,7 +508,7 @@ impl PreparedWorker {
             self.shared.lacks_ring.store(true, Ordering::Release);
         }
         self.shared.ready.wait().ok()?;
-        // What may be locked goes to the workers that come first.
+        // Locked memory goes to the first workers.
         if self.shared.lacks_ring.load(Ordering::Acquire) && has(DriverKind::Uring) {
             return Some(open(DriverKind::Threads));
         }
@@ -517,7 +516,7 @@ impl PreparedWorker {
     }
 }
 
-/// Run until told to stop or nothing is left to do.
+/// Runs until told to stop or nothing is left to do.
 fn run(
     engine: &mut dyn EventLoop,
     start: Instant,
@@ -539,8 +538,8 @@ fn run(
             EngineState::Running => None,
         };
         if let Some(ending) = ending {
-            // Nothing was said yet of the time until now: the slot that is still open lies in it.
-            // The last slot is cut short by the end; it counts with what it holds.
+            // Time up to now has not been reported: the open slot includes it. The last slot is
+            // shorter, and counts with its content.
             engine.recorder_mut().close_until(now + SLOT_WIDTH);
             let elapsed = now.since(start);
             reporter.report(engine.recorder_mut().take_slots(), elapsed);

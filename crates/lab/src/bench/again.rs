@@ -1,11 +1,11 @@
-//! The target of a run that goes on after a kill, or is only told.
+//! The target of a run that is resumed or only replayed.
 
 use results::TargetDescription;
 
 use super::{Bench, OpenedBench};
 use crate::kept::{OpenedTarget, ReplayLaboratory};
 
-/// What a run that is only told has for its target.
+/// The target of a run that is only replayed.
 #[must_use]
 pub fn replayed(replay: ReplayLaboratory, found: OpenedTarget) -> OpenedBench {
     let OpenedTarget {
@@ -22,7 +22,7 @@ pub fn replayed(replay: ReplayLaboratory, found: OpenedTarget) -> OpenedBench {
     }
 }
 
-/// What a target is found to be.
+/// The properties found for a target.
 #[must_use]
 pub fn found(opened: &OpenedBench) -> OpenedTarget {
     OpenedTarget {
@@ -35,7 +35,7 @@ pub fn found(opened: &OpenedBench) -> OpenedTarget {
     }
 }
 
-/// What makes a target another than it was.
+/// What changed about a target since the run started.
 pub(super) fn changed(before: &OpenedTarget, now: &OpenedBench) -> Option<&'static str> {
     let (before, then) = (&before.description, &before.facts);
     let (after, facts) = (&now.description, &now.facts);

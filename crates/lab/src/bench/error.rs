@@ -13,7 +13,7 @@ use crate::state_file::StateFileError;
 /// Why there is no run at all.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The target cannot be looked at.
+    /// The target cannot be inspected.
     #[error(transparent)]
     Inspect(#[from] InspectError),
     /// The model does not exist.
@@ -25,25 +25,25 @@ pub enum BenchError {
     /// A file could not be opened.
     #[error(transparent)]
     Positioning(#[from] PositioningError),
-    /// The run is only told, and nothing more was kept of it.
+    /// The run is only replayed, and no further results were kept.
     #[error(transparent)]
     Killed(#[from] Killed),
-    /// The target holds something else than was written.
+    /// The target holds different data than was written.
     #[error("verification found {0}")]
     WrongData(Findings),
-    /// Options that do not go together, or with the target.
+    /// Options that conflict with each other or with the target.
     #[error("{0}")]
     Usage(String),
-    /// What storage refused a program that uses files, in a sentence.
+    /// What storage refused to a program that uses files, as a sentence.
     #[error("{0}")]
     Refused(String),
-    /// This is not rank 0, which has the run, and says why where there is none.
+    /// This is not rank 0. Rank 0 has the run, or reports why there is none.
     #[error("rank 0 has the result")]
     Served,
-    /// It was stopped before anything was measured.
+    /// Stopped before anything was measured.
     #[error("stopped by {signal} before anything was measured. Nothing was saved")]
     Interrupted {
-        /// The signal's name.
+        /// Name of the signal.
         signal: String,
     },
     /// Nothing was measured, and some of Seekstone's files could not be removed.
@@ -57,7 +57,7 @@ pub enum BenchError {
 }
 
 impl BenchError {
-    /// Whether it was asked for wrongly, and nothing was done.
+    /// Whether it is a usage error and nothing was done.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
         matches!(
@@ -75,7 +75,7 @@ impl BenchError {
         )
     }
 
-    /// The same with what could not be removed, too.
+    /// Adds what could not be removed.
     #[must_use]
     pub fn with_left(self, left: impl IntoIterator<Item = Warning>) -> Self {
         let texts: Vec<String> = left.into_iter().map(|warning| warning.text()).collect();
@@ -88,7 +88,7 @@ impl BenchError {
         }
     }
 
-    /// Why a run is a partial one, where something had been measured before.
+    /// Why a run is partial, if something had been measured before.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {

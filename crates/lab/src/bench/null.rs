@@ -1,4 +1,4 @@
-//! The target that holds nothing.
+//! The null target.
 
 use procedure::CheckUpFacts;
 use results::{Access, TargetDescription};
@@ -7,7 +7,7 @@ use units::{Bytes, TargetName};
 use super::{Bench, OpenedBench};
 use crate::laboratory::NullLaboratory;
 
-/// What holds nothing: trials on it show what the engine itself costs.
+/// The null target: trials on it show the engine's own cost.
 #[must_use]
 pub fn open_null(size: Bytes, seed: u64) -> OpenedBench {
     let name = TargetName::Null.to_string();

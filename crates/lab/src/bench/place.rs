@@ -1,4 +1,4 @@
-//! Where trials are run: on this host's storage, on a model, or on several hosts.
+//! Where trials run: on this host's storage, on a model, or on several hosts.
 
 use engine::OnError;
 use host::inspect::{self, FetchAccount};
@@ -24,37 +24,37 @@ pub fn only_objects(bucket: &str) -> String {
     format!("{bucket} is a bucket of an object store: measure it with `seekstone objects`")
 }
 
-/// Where trials are run.
+/// Where trials run.
 pub enum Bench {
-    /// On nothing, which completes at once.
+    /// On the null driver, which completes every request at once.
     Null(NullLaboratory),
     Real(Box<Kept<StorageLaboratory>>),
     /// On a model.
     Simulated(Kept<SimLaboratory>),
-    /// No target is opened: what a killed run measured is reported.
+    /// No target is opened: the results of a killed run are reported.
     Replayed(ReplayLaboratory, Box<OpenedTarget>),
-    /// On real storage of several hosts, of which this one is rank 0.
+    /// On real storage of several hosts, with this one as rank 0.
     Fleet(Box<FleetLaboratory>),
-    /// On real storage of several hosts, of which this one does as rank 0 says.
+    /// On real storage of several hosts, where this one follows rank 0.
     Served(Box<StorageLaboratory>, Ranks),
 }
 
-/// Which of several hosts carry a trial out, and what it leaves behind.
+/// Which hosts run a trial, and whether its result is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostReach {
-    /// All of them share its clients.
+    /// All hosts share its clients.
     Shared,
-    /// The same, as a part of something that is kept as a whole.
+    /// The same, as part of something that is kept as a whole.
     Unkept,
-    /// Each does all of it, as it would alone: its clients are those of each.
+    /// Each host runs all of its clients, as it would alone.
     Each,
-    /// Each does all of it, and later trials read what it writes. It is measured also where its
-    /// result was kept, unless the whole run is only told.
+    /// Each host runs all of its clients, and later trials read the data it writes. It runs even if
+    /// its result was kept, unless the whole run is only replayed.
     Leaving,
 }
 
 impl Bench {
-    /// The laboratory behind it.
+    /// The underlying laboratory.
     pub fn laboratory(&mut self) -> &mut dyn Laboratory {
         match self {
             Self::Real(real) => real.as_mut(),
@@ -63,7 +63,7 @@ impl Bench {
         }
     }
 
-    /// The laboratory of whose trials nothing is kept.
+    /// The laboratory itself, which does not keep results.
     pub fn laboratory_itself(&mut self) -> &mut dyn Laboratory {
         match self {
             Self::Null(null) => null,
@@ -75,10 +75,10 @@ impl Bench {
         }
     }
 
-    /// Carry a trial out.
+    /// Runs a trial.
     ///
     /// # Errors
-    /// When it cannot be measured.
+    /// If it cannot be measured.
     pub fn measure(
         &mut self,
         trial: &Trial,
@@ -93,7 +93,7 @@ impl Bench {
         }
     }
 
-    /// The same as one of several hosts, which differ in `notes`.
+    /// Makes it one of several hosts, which differ in `notes`.
     #[must_use]
     pub fn of_ranks(self, ranks: &Ranks, how: (u64, OnError), notes: Vec<String>) -> Self {
         match self {
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// The hosts that measure together, where there are several.
+    /// The hosts that measure together, if there are several.
     #[must_use]
     pub fn ranks(&self) -> Option<&Ranks> {
         match self {
@@ -116,7 +116,7 @@ impl Bench {
         }
     }
 
-    /// What each host measured in the last trial, where there are several.
+    /// Measurements of each host in the last trial, if there are several.
     pub fn take_rows(&mut self) -> Vec<Measurement> {
         match self {
             Self::Fleet(fleet) => fleet.take_rows(),
@@ -124,7 +124,7 @@ impl Bench {
         }
     }
 
-    /// What clients of a kind saw on each other rank in the last trial, in the kind's own form.
+    /// Reports of each other rank on the last trial, in the form of the kind.
     pub fn take_reports(&mut self) -> Vec<(u32, Vec<u8>)> {
         match self {
             Self::Fleet(fleet) => fleet.take_reports(),
@@ -132,17 +132,18 @@ impl Bench {
         }
     }
 
-    /// Where another rank leads, do as it says, to the end.
+    /// If another rank leads, follows it to the end.
     ///
     /// # Errors
-    /// [`BenchError::Served`] when all is done, or why it is not.
+    /// [`BenchError::Served`] if all is done, or the reason why not.
     pub fn serve(&mut self, interrupt: &Interrupt) -> Result<(), BenchError> {
         self.serve_listed(&[], interrupt)
     }
 
-    /// The same with trials that every rank has made for itself, which rank 0 names by their salt.
+    /// The same with trials that every rank creates itself, and rank 0 names by their salt.
     ///
     /// # Errors
+    ///
     /// Those of [`Bench::serve`].
     pub fn serve_listed(
         &mut self,
@@ -158,7 +159,7 @@ impl Bench {
         }
     }
 
-    /// Who counts what reads fetch; `None` of a model.
+    /// The counter of fetched bytes; `None` for a model.
     #[must_use]
     pub fn fetch_account(&self) -> Option<FetchAccount> {
         self.real().map(StorageLaboratory::fetch_account)
@@ -182,7 +183,7 @@ impl Bench {
         }
     }
 
-    /// How requests reach storage that are not buffered.
+    /// How unbuffered requests access storage.
     #[must_use]
     pub fn access(&self) -> Access {
         match self {
@@ -194,7 +195,7 @@ impl Bench {
         }
     }
 
-    /// Bytes of the caches between a program and the medium, where they are known: of a model.
+    /// Bytes of the caches between program and medium, if known: for a model.
     #[must_use]
     pub fn cache_bytes(&self) -> Option<u64> {
         match self {
@@ -203,7 +204,7 @@ impl Bench {
         }
     }
 
-    /// In which state the array of a model is, if it has one.
+    /// State of a model's array, if it has one.
     #[must_use]
     pub fn raid_of_model(&self) -> Option<RaidState> {
         let Self::Simulated(simulated) = self else {
@@ -233,7 +234,7 @@ impl Bench {
         })
     }
 
-    /// The targets of the test files.
+    /// Ids of the test files.
     #[must_use]
     pub fn test_files(&self) -> Vec<TargetId> {
         match self {
@@ -244,7 +245,7 @@ impl Bench {
         }
     }
 
-    /// How clients are dealt to the test files, where there are several.
+    /// Distribution of clients over the test files, if there are several.
     #[must_use]
     pub fn spread(&self) -> Option<FileSet> {
         match self {
@@ -253,25 +254,25 @@ impl Bench {
         }
     }
 
-    /// Make the test files, each of that size.
+    /// Creates the test files, each of that size.
     ///
     /// # Errors
-    /// When there is no room, or the system refuses.
+    /// If there is no space, or the system refuses.
     pub fn lay_out(&mut self, size: Bytes) -> Result<(), LaboratoryError> {
         self.lay_out_files(size, Bytes(0))
     }
 
-    /// Make the test file, and a smaller one for the page cache, which `memory` may take.
+    /// Creates the test file and a smaller one for the page cache, limited by `memory`.
     ///
     /// # Errors
-    /// When there is no room, or the system refuses.
+    /// If there is no space, or the system refuses.
     pub fn lay_out_both(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
         self.lay_out_files(size, cached_part(size, memory))
     }
 
-    /// From now on every block that is read from a test file of ours must be one that was written.
+    /// From now on, verifies every block read from our test files.
     pub fn verify_from_now(&mut self) {
-        // What cannot be told to other hosts fails at the next trial, which needs them.
+        // If other hosts cannot be notified, the next trial fails, which needs them.
         let _ = self.take_step(HostStep::VerifyFromNow);
     }
 
@@ -282,40 +283,40 @@ impl Bench {
         })
     }
 
-    /// Write blocks as records from now on, which can be checked.
+    /// Writes verifiable records from now on.
     ///
     /// # Errors
-    /// When another host cannot be told.
+    /// If another host cannot be notified.
     pub fn write_records(&mut self) -> Result<(), LaboratoryError> {
         self.take_step(HostStep::WriteRecords)
     }
 
-    /// Read blocks without a check from now on.
+    /// Reads blocks without verification from now on.
     ///
     /// # Errors
-    /// When another host cannot be told.
+    /// If another host cannot be notified.
     pub fn read_unchecked(&mut self) -> Result<(), LaboratoryError> {
         self.take_step(HostStep::ReadUnchecked)
     }
 
-    /// Let the storage finish what was written, so that no later trial waits for it.
+    /// Waits until written data is on the storage, so that it does not slow a later trial.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn settle(&mut self) -> Result<(), LaboratoryError> {
         self.take_step(HostStep::Settle)
     }
 
-    /// What offsets and lengths of direct I/O must be multiples of.
+    /// Alignment of direct I/O, for offsets and lengths.
     #[must_use]
     pub fn unit(&self) -> u32 {
         self.real().map_or(1, StorageLaboratory::unit)
     }
 
-    /// Whether direct I/O can move blocks of these sizes here, before a file is laid out for them.
+    /// Checks that direct I/O can use blocks of these sizes, before a file is created for them.
     ///
     /// # Errors
-    /// Names the first that it cannot.
+    /// Names the first that is not possible.
     pub fn refuse_misaligned(
         &self,
         mut blocks: impl Iterator<Item = u64>,
@@ -334,7 +335,7 @@ impl Bench {
         }
     }
 
-    /// What inspection and opening found worth saying.
+    /// Warnings from inspecting and opening the target.
     #[must_use]
     pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
         let mut warnings = inspect::warnings(cautions);
@@ -364,7 +365,7 @@ impl Bench {
         warnings
     }
 
-    /// Remove what was made; what could not be removed is a warning.
+    /// Removes created files. What could not be removed is a warning.
     pub fn clean_up(&mut self) -> Option<Warning> {
         let error = self.real_mut()?.clean_up().err();
         let mut left: Vec<String> = error.iter().map(|error| with_causes(error)).collect();
@@ -380,7 +381,7 @@ impl Bench {
         })
     }
 
-    /// Remove what was made, because of `error`, which then says what could not be removed.
+    /// Removes created files because of `error`, and adds what could not be removed.
     pub fn abandon(&mut self, error: BenchError) -> BenchError {
         error.with_left(self.clean_up())
     }

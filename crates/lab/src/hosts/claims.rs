@@ -1,4 +1,4 @@
-//! What ranks mean to do with files of which each has several: agreed on before one is opened.
+//! What each rank will do with files when it has several: agreed on before any is opened.
 
 use results::{Access, TargetDescription};
 use serde::{Deserialize, Serialize};
@@ -8,26 +8,26 @@ use super::common_target::{CommonTarget, TargetReport};
 use super::ranks::Ranks;
 use crate::bench::BenchError;
 
-/// A directory in which files are made, or a file or device that exists.
+/// A directory in which files are created, or an existing file or device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetClaim {
     seen: TargetReport,
-    /// What files that are made take there, bytes.
+    /// Space needed for the created files, bytes.
     needs: u64,
-    /// What may be taken, bytes.
+    /// Available space, bytes.
     space: u64,
 }
 
-/// All that a rank works on.
+/// All targets of a rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostClaims {
-    /// What it means to do, the same on all ranks.
+    /// Its plan, the same on all ranks.
     pub plan: String,
     pub places: Vec<TargetClaim>,
 }
 
 impl TargetClaim {
-    /// A target on which files of so many bytes are made where so many may be.
+    /// A target on which files of `needs` bytes are created within `space`.
     #[must_use]
     pub fn of(target: &TargetDescription, needs: u64, space: u64) -> Self {
         Self {
@@ -39,12 +39,12 @@ impl TargetClaim {
 }
 
 impl Ranks {
-    /// All ranks mean to do the same, on files of their own or shared as was asked for, with space
-    /// for all; else none goes on. Returns how they differ where that is no mistake. `unlike` says
-    /// what is wrong with a rank's plan that is not that of the named one.
+    /// Checks that all ranks have the same plan, on their own files or shared ones as requested,
+    /// with space for all. Otherwise none continues. Returns harmless differences. `unlike`
+    /// describes a rank's plan that differs from that of the named one.
     ///
     /// # Errors
-    /// When it is not so, or a rank cannot do it.
+    /// If this does not hold, or a rank cannot continue.
     pub fn agree_on_claims(
         &self,
         own: Result<HostClaims, BenchError>,
@@ -53,10 +53,10 @@ impl Ranks {
         self.agree(own, |all| judged(&all, self, unlike))
     }
 
-    /// All ranks reach their storage in one way, or none goes on.
+    /// Checks that all ranks access their storage in the same way. Otherwise none continues.
     ///
     /// # Errors
-    /// When they do not, or a rank could not open its own.
+    /// If they do not, or a rank could not open its storage.
     pub fn agree_on_access(&self, own: Result<Access, BenchError>) -> Result<(), BenchError> {
         self.agree(own, |all| {
             let other = (0..).zip(&all).find(|(_, access)| **access != all[0]);

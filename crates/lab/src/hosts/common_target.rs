@@ -1,4 +1,4 @@
-//! What all hosts must have in common before anything is measured.
+//! What all hosts must have in common before a measurement.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -12,10 +12,10 @@ use units::Bytes;
 use super::ranks::{Ranks, TargetSharing};
 use crate::bench::BenchError;
 
-/// Hosts whose room for test files is this many times another's are said to differ.
+/// If a host has this many times the space for test files of another, they are reported to differ.
 const ROOM_APART: u64 = 2;
 
-/// What a host says of its target.
+/// A host's report on its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetReport {
     kind: TargetKind,
@@ -24,13 +24,13 @@ pub struct TargetReport {
     source: Option<String>,
     path: String,
     is_remote: bool,
-    /// The machine that runs now, and the file on it.
+    /// The current boot of the machine, and the file's numbers on it.
     identity: Option<(String, u64, u64)>,
-    /// The device that it stands on, and the options that it is mounted with.
+    /// Its device, and its mount options.
     device: Option<String>,
     options: Vec<String>,
     room: u64,
-    /// What page caches may take, bytes.
+    /// Memory for page caches, bytes.
     memory: u64,
     existing: Option<u64>,
 }
@@ -41,12 +41,12 @@ pub struct CommonTarget {
     room: u64,
     memory: u64,
     existing: Option<u64>,
-    /// How hosts differ where that is no mistake, a sentence each.
+    /// Harmless differences between hosts, a sentence each.
     pub differences: Vec<String>,
 }
 
 impl TargetReport {
-    /// What this host sees.
+    /// The report of this host.
     #[must_use]
     pub fn of(target: &TargetDescription, facts: &CheckUpFacts) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl TargetReport {
         }
     }
 
-    /// What this host sees of a target that was not opened for trials, with so much room.
+    /// The report of this host for a target not opened for trials, with that much space.
     #[must_use]
     pub fn by_calls(target: &TargetDescription, access: Access, room: u64) -> Self {
         let file_system = target.file_system.as_ref();
@@ -80,7 +80,7 @@ impl TargetReport {
         &self.path
     }
 
-    /// Whether what two hosts write takes space from one file system.
+    /// Whether two hosts' files take space from one file system.
     pub(super) fn shares_space_with(&self, other: &Self) -> bool {
         let device = |it: &Self| Some((it.identity.as_ref()?.0.clone(), it.identity.as_ref()?.1));
         let is_same_here = device(self).is_some() && device(self) == device(other);
@@ -93,7 +93,7 @@ impl TargetReport {
         boot(self).is_some() && boot(self) == boot(other)
     }
 
-    /// Whether two hosts see one and the same file or device.
+    /// Whether two hosts see the same file or device.
     fn is_same_as(&self, other: &Self) -> bool {
         let is_same_here = self.identity.is_some() && self.identity == other.identity;
         let is_same_there =
@@ -102,7 +102,7 @@ impl TargetReport {
     }
 }
 
-/// The boot of this machine, and the file's numbers on it.
+/// The boot id of this machine, and the file's numbers on it.
 fn identity(path: &Path) -> Option<(String, u64, u64)> {
     let boot = boot_of_this_machine()?;
     let found = std::fs::metadata(path).ok()?;
@@ -114,18 +114,18 @@ fn identity(path: &Path) -> Option<(String, u64, u64)> {
     Some((boot, device, number))
 }
 
-/// What no other machine has, and no other start of this one: ranks in containers of one machine
-/// have different names, and share its devices.
+/// An id unique to this boot of this machine. Ranks in containers on one machine have different
+/// names, but share its devices.
 pub(super) fn boot_of_this_machine() -> Option<String> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(boot.trim().to_owned())
 }
 
 impl CommonTarget {
-    /// What all hosts can do, as they see it.
+    /// What all hosts can do, from their reports.
     ///
     /// # Errors
-    /// When they see what must not be measured together.
+    /// If the targets must not be measured together.
     pub fn of(all: &[TargetReport], ranks: &Ranks) -> Result<Self, BenchError> {
         let first = &all[0];
         for (rank, seen) in (0..).zip(all).skip(1) {
@@ -183,10 +183,10 @@ impl CommonTarget {
         })
     }
 
-    /// Files of that size may be made by all ranks.
+    /// Checks that all ranks can create files of that size.
     ///
     /// # Errors
-    /// When there is no space for them.
+    /// If there is no space for them.
     pub fn holds(&self, size: Option<Bytes>) -> Result<(), BenchError> {
         match size {
             Some(size) if self.existing.is_none() && size.0 > self.room => {
@@ -200,7 +200,7 @@ impl CommonTarget {
         }
     }
 
-    /// What every host has, for this one.
+    /// Applies the common minimum to this host's facts.
     pub fn apply(&self, facts: &mut CheckUpFacts) {
         facts.room = Bytes(self.room);
         facts.memory = Bytes(self.memory);
@@ -208,8 +208,8 @@ impl CommonTarget {
     }
 }
 
-/// The least that a rank has of something, where those that share it have equal parts; what is
-/// there already is shared as it is.
+/// The smallest amount of something that a rank has. Ranks that share it get equal parts; existing
+/// files are shared as they are.
 fn least_share(
     all: &[TargetReport],
     existing: Option<u64>,
@@ -230,7 +230,7 @@ fn or_none(text: &Option<String>) -> String {
     text.clone().unwrap_or_else(|| "none".into())
 }
 
-/// Several ranks on one file would be taken for as many files.
+/// Several ranks on one file would be counted as several files.
 fn refuse_one_file(all: &[TargetReport], ranks: &Ranks) -> Result<(), BenchError> {
     for (rank, seen) in (0..).zip(all) {
         let earlier = (0..).zip(&all[..rank as usize]);
@@ -251,8 +251,8 @@ fn refuse_one_file(all: &[TargetReport], ranks: &Ranks) -> Result<(), BenchError
     Ok(())
 }
 
-/// How hosts differ where that is no mistake: of each kind of difference the first host that has
-/// it, and how many more.
+/// Harmless differences between hosts: for each kind, the first host that has it, and how many
+/// more.
 fn differences(all: &[TargetReport], ranks: &Ranks) -> Vec<String> {
     let kinds = [size_differs, device_differs, options_differ, room_differs];
     let of_kind = |differs: fn(&TargetReport, &TargetReport) -> Option<HostDifference>| {
@@ -280,12 +280,12 @@ fn differences(all: &[TargetReport], ranks: &Ranks) -> Vec<String> {
     kinds.into_iter().filter_map(of_kind).collect()
 }
 
-/// What is so on a host, and otherwise on rank 0's.
+/// A property of a host that differs from rank 0.
 struct HostDifference {
     what: &'static str,
     here: String,
     there: String,
-    /// What follows from it.
+    /// Its consequence.
     then: &'static str,
 }
 
@@ -318,7 +318,7 @@ fn options_differ(seen: &TargetReport, first: &TargetReport) -> Option<HostDiffe
             own => format!("with {own}"),
         }
     };
-    // Each client of a network file system has addresses of its own among them.
+    // Each client of a network file system has its own addresses among the options.
     let is_same = seen.options == first.options || seen.is_remote;
     (!is_same).then(|| HostDifference {
         what: "The file system is mounted",
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(common.memory, 800);
     }
 
-    /// A directory on a file system of its own, on a machine of its own.
+    /// A directory on its own file system and machine.
     fn apart(machine: &str) -> TargetReport {
         TargetReport {
             file_system: Some("ext4".into()),
@@ -403,7 +403,7 @@ mod tests {
         }
     }
 
-    /// Four ranks with files of 300 would fill a disk that has space for 1000.
+    /// Four ranks with files of 300 would fill a disk with space for 1000.
     #[test]
     fn ranks_that_share_a_file_system_share_its_space() {
         let remote =
@@ -449,7 +449,7 @@ mod tests {
         );
     }
 
-    /// Bug: two devices were added up as one target without a word.
+    /// Bug: two devices were added up as one target without a note.
     #[test]
     fn hosts_with_other_devices_options_and_space_are_named() {
         let other = TargetReport {

@@ -1,5 +1,5 @@
-//! Rank 0: starts all hosts together, merges their slots while they work, decides, and adds up what
-//! they recorded.
+//! Rank 0: starts all hosts together, merges their slots while they work, decides, and adds up
+//! their records.
 
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ use crate::laboratory::{
 };
 use crate::storage::{PartialTrial, StorageLaboratory};
 
-/// The name of a trial that is the only one of its run: rows of its hosts need no other.
+/// Name of the only trial of a run, whose host rows need no other name.
 const ONLY_TRIAL: &str = "trial";
 
-/// A laboratory of which this host is rank 0.
+/// A laboratory with this host as rank 0.
 pub struct FleetLaboratory {
-    /// This host's own.
+    /// This host's own laboratory.
     pub local: StorageLaboratory,
     ranks: Ranks,
     seed: u64,
@@ -43,7 +43,7 @@ pub struct FleetLaboratory {
     log: HostsLog,
 }
 
-/// What the workloads of a trial did on one rank.
+/// Workloads of a trial on one rank.
 #[derive(Clone, Debug)]
 pub struct HostRows {
     pub rank: u32,
@@ -52,7 +52,7 @@ pub struct HostRows {
 }
 
 impl FleetLaboratory {
-    /// Rank 0's laboratory; `notes` is what its hosts were found to differ in, a sentence each.
+    /// Rank 0's laboratory; `notes` are the differences between hosts, a sentence each.
     #[must_use]
     pub fn new(
         local: StorageLaboratory,
@@ -78,28 +78,28 @@ impl FleetLaboratory {
         &self.ranks
     }
 
-    /// What each host measured in the last trial.
+    /// Measurements of each host in the last trial.
     pub fn take_rows(&mut self) -> Vec<Measurement> {
         mem::take(&mut self.rows)
     }
 
-    /// What the workloads of the last trial did on each host, where it had several.
+    /// Workloads of the last trial on each host, if it had several.
     pub fn take_host_rows(&mut self) -> Vec<HostRows> {
         mem::take(&mut self.by_rank)
     }
 
-    /// What clients of a kind saw on each other rank in the last trial, in the kind's own form.
+    /// Reports of each other rank on the last trial, in the form of the kind.
     pub fn take_reports(&mut self) -> Vec<(u32, Vec<u8>)> {
         mem::take(&mut self.own_reports)
     }
 
-    /// What the run should say of its hosts.
+    /// Warnings about the hosts.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         self.log.warnings(&self.ranks)
     }
 
-    /// Have the other ranks remove what they made, and part; what they could not remove, a
+    /// Has the other ranks remove their files and part. Returns what could not be removed, a
     /// sentence each.
     pub fn dismiss(&mut self) -> Vec<String> {
         if self.ranks.has_parted() {
@@ -130,10 +130,10 @@ impl FleetLaboratory {
         left
     }
 
-    /// Have all hosts take a step.
+    /// Has all hosts take a step.
     ///
     /// # Errors
-    /// When one cannot.
+    /// If one cannot.
     pub fn take_step(&mut self, step: HostStep) -> Result<(), LaboratoryError> {
         let ranks = self.ranks.clone();
         let host_error = |error: BenchError| LaboratoryError::Host(error.reason());
@@ -154,10 +154,10 @@ impl FleetLaboratory {
         Ok(())
     }
 
-    /// Carry a trial out on all hosts.
+    /// Runs a trial on all hosts.
     ///
     /// # Errors
-    /// When one of them cannot.
+    /// If one of them cannot.
     pub fn measure_as(
         &mut self,
         reach: HostReach,
@@ -168,7 +168,7 @@ impl FleetLaboratory {
             HostReach::Shared | HostReach::Unkept => self.measure(trial, watch),
             HostReach::Each => self.measure_in(Scope::Each, trial, watch),
             HostReach::Leaving => {
-                // What leaves content behind is no result.
+                // A trial that leaves content behind is not a result.
                 let log = self.log.clone();
                 let measured = self.measure_in(Scope::Each, trial, watch);
                 self.log = log;
@@ -179,7 +179,7 @@ impl FleetLaboratory {
         }
     }
 
-    /// Run a trial on all hosts.
+    /// Runs a trial on all hosts.
     fn measure_in(
         &mut self,
         scope: Scope,
@@ -215,7 +215,7 @@ impl FleetLaboratory {
         }
     }
 
-    /// Add up what all ranks found.
+    /// Adds up the results of all ranks.
     fn add_up(
         &mut self,
         trial: &Trial,
@@ -252,7 +252,7 @@ impl FleetLaboratory {
         let Some(mut monitor) = leading.monitor.take() else {
             return Err(fail(system_error("starting", "no rank was ready".into())));
         };
-        // Later not all hosts were at work, unless a schedule leaves them nothing to do then.
+        // After that, not all hosts were at work, unless their schedule left them idle.
         let is_on_schedule = matches!(trial.spec, ClientSpec::Own(_)) && trial.offered().is_some();
         monitor.finish(if is_on_schedule { last } else { first });
         let circumstances = Circumstances {
@@ -287,14 +287,14 @@ impl FleetLaboratory {
         })
     }
 
-    /// What the hosts' processors and page caches did in all.
+    /// Adds the CPU and page-cache use of the hosts.
     fn add_costs(&self, measurement: &mut Measurement, elapsed: Duration) {
         let cpu = cpu_of(&self.rows);
         measurement.cpu = cpu.and_then(|ns| cpu_cost(measurement, ns as u64, elapsed));
         measurement.page_cache_share = share_of_caches(&self.rows);
     }
 
-    /// Widen the rates by what clocks do to them, and note who was done when.
+    /// Widens rates for clock errors, and records when each host finished.
     fn trust_clocks(
         &mut self,
         leading: &Leading,
@@ -312,14 +312,14 @@ impl FleetLaboratory {
         }
     }
 
-    /// That a rank ended the trial, unless a signal did.
+    /// Notes that a rank ended the trial, unless a signal did.
     fn stopped_early(&self, rank: Option<u32>, is_interrupted: bool) -> Option<TrialError> {
         let name = self.ranks.name(rank.filter(|_| !is_interrupted)?);
         let reason = format!("{name} stopped on its own");
         Some(system_error("measuring on all hosts", reason))
     }
 
-    /// Have the rows say what others did, and keep them.
+    /// Adds warnings about background I/O to the rows, and keeps them.
     fn judge_rows(&mut self, mut rows: Vec<RankRow>, trial: &Trial, at_work: &[u32]) {
         let ClientShare { ranks, .. } = self.ranks.share();
         let idle: Vec<u32> = (1..ranks).filter(|rank| !at_work.contains(rank)).collect();
@@ -333,7 +333,7 @@ impl FleetLaboratory {
         }
     }
 
-    /// Add what a rank recorded; its row, if it has one to show, and why it failed, if it did.
+    /// Adds the record of a rank. Returns its row, if any, and the reason if it failed.
     fn take_in(
         &mut self,
         rank: u32,
@@ -357,7 +357,7 @@ impl FleetLaboratory {
         (row, failure)
     }
 
-    /// What this host did of a trial.
+    /// This host's own row of a trial.
     fn own_row(
         &mut self,
         outcome: &Outcome,
@@ -381,7 +381,7 @@ impl FleetLaboratory {
         }
     }
 
-    /// A host's own measurement, under a name of its own.
+    /// A host's own measurement under its own name.
     fn row(&self, rank: u32, measurement: Measurement) -> Measurement {
         Measurement {
             name: format!("rank-{rank}"),
@@ -415,7 +415,7 @@ fn system_error(operation: &'static str, reason: String) -> TrialError {
     DriverError::System { operation, reason }.into()
 }
 
-/// The share of all bytes that page caches answered, where every host knows its own.
+/// Page-cache share of all bytes, if every host knows its own.
 fn share_of_caches(rows: &[Measurement]) -> Option<f64> {
     let bytes: u64 = rows.iter().map(|it| it.bytes_all).sum();
     let each = rows
@@ -428,7 +428,7 @@ fn share_of_caches(rows: &[Measurement]) -> Option<f64> {
         .map(|answered| answered / bytes as f64)
 }
 
-/// Processor time of all hosts, in nanoseconds, where each knows its own.
+/// CPU time of all hosts, in nanoseconds, if each knows its own.
 fn cpu_of(rows: &[Measurement]) -> Option<f64> {
     let each = rows.iter().filter(|it| it.completions_all > 0);
     let each = each.map(|it| Some(it.cpu?.per_operation_ns * it.completions_all as f64));

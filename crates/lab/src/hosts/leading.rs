@@ -1,4 +1,4 @@
-//! What rank 0 sees and decides of a trial while all hosts are at work.
+//! Rank 0's view and decisions during a trial on all hosts.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -17,23 +17,23 @@ use super::wire::{Note, RankReport, Readiness, Scope, from_bytes, to_bytes};
 use crate::coordinator::TrialCoordinator;
 use crate::laboratory::{Glimpse, Watch, monitor_of};
 
-/// Questions in a burst by which another host's clock is read.
+/// Messages in a burst to read another host's clock.
 const QUESTIONS: u32 = 16;
-/// From "all ready" to the first request: by then all ranks must have heard of it.
+/// Time from "all ready" to the first request, within which all ranks must be notified.
 const START_AHEAD: Duration = Duration::from_millis(50);
-/// The same more for each rank.
+/// Additional time per rank.
 const START_AHEAD_EACH: Duration = Duration::from_micros(50);
-/// How often the clock of a host at work is read: each about once a second ...
+/// Interval for reading the clock of a host at work: each about once a second ...
 const GLANCE_EACH: Duration = Duration::from_secs(1);
-/// ... as long as that is not more often than this.
+/// ... but in total no more often than this.
 const GLANCE_EVERY: Duration = Duration::from_millis(250);
-/// For how long rank 0 waits for a host at work to look up: each does every 50 ms.
+/// How long rank 0 waits for a busy host to reply: each wakes up every 50 ms.
 const GLANCE_MAX: Duration = Duration::from_millis(100);
 
-/// How often rank 0 looks up once its own clients have done all.
+/// How often rank 0 wakes up once its own clients have finished.
 const WAIT_EVERY: StdDuration = StdDuration::from_millis(20);
 
-/// How far the others have been brought.
+/// Stage that the other ranks have reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LeadingStage {
     Ordered,
@@ -42,27 +42,27 @@ enum LeadingStage {
     Stopped,
 }
 
-/// What rank 0 sees of a trial while it runs.
+/// Rank 0's state during a trial.
 pub(super) struct Leading {
     ranks: Ranks,
-    /// That of all hosts together.
+    /// The trial of all hosts together.
     trial: Trial,
     scope: Scope,
     stage: LeadingStage,
     pub monitor: Option<Monitor>,
-    /// Workers of this host.
+    /// Number of workers on this host.
     workers: usize,
     lines: Vec<ClockLine>,
-    /// What each rank's clock was to read at the start.
+    /// What each rank's clock should read at the start.
     begun: Vec<Instant>,
     /// The last rank whose clock was read during the trial, and when.
     glanced: (u32, Instant),
-    /// The start on the group's clock.
+    /// Start on the group's clock.
     start: Instant,
     pub lost: Option<FleetError>,
-    /// The first rank that stopped without being told.
+    /// The first rank that stopped on its own.
     pub ended_early: Option<u32>,
-    /// Ranks whose clients have done all that they had to do.
+    /// Ranks whose clients have finished.
     finished: BTreeSet<u32>,
     pub ending: Option<Ending>,
 }
@@ -87,12 +87,12 @@ impl Leading {
         }
     }
 
-    /// What of the trial each host carries out.
+    /// The part of the trial that each host runs.
     pub const fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// Ranks that have clients, without this one.
+    /// Other ranks with clients.
     pub fn at_work(&self) -> Vec<u32> {
         let ranks = self.ranks.share().ranks;
         let has_clients = |rank: &u32| {
@@ -102,8 +102,8 @@ impl Leading {
         (1..ranks).filter(has_clients).collect()
     }
 
-    /// The clients of this rank have done all: the others go on until theirs have, or until time is
-    /// up.
+    /// The clients of this rank have finished. The others continue until theirs have, or until time
+    /// is up.
     pub fn wait_for_others(&mut self, watch: Watch<'_>) {
         let at_work = self.at_work();
         let is_done = |it: &Self| at_work.iter().all(|rank| it.finished.contains(rank));
@@ -124,7 +124,7 @@ impl Leading {
         }
     }
 
-    /// Stop all, where a rank is missing or it is decided to.
+    /// Stops all ranks if one is missing or a stop was decided.
     fn end_if(&mut self, decided: Option<Ending>) -> Option<Ending> {
         let ending = if self.lost.is_some() || self.ended_early.is_some() {
             Some(Ending::Failed)
@@ -138,7 +138,7 @@ impl Leading {
         ending
     }
 
-    /// Hear whether all are ready, read their clocks, and tell each when to start.
+    /// Waits until all are ready, reads their clocks, and sends each its start.
     fn start_all(&mut self, group: &mut FleetGroup) -> Result<Result<Instant, String>, FleetError> {
         let ready = group.gather(&to_bytes(&Readiness::Ok(())))?;
         for (rank, bytes) in (0..).zip(&ready) {
@@ -168,8 +168,8 @@ impl Leading {
         Ok(())
     }
 
-    /// Read the clock of the next host at work, where that is due. This thread and that host's
-    /// answer between them: no worker takes part.
+    /// Reads the clock of the next host at work, if due. Only this thread and that host's watching
+    /// thread take part, no worker.
     fn glance(&mut self, group: &mut FleetGroup) -> Result<(), FleetError> {
         let at_work = self.at_work();
         let each = GLANCE_EACH.as_nanos() / (at_work.len() as u64).max(1);
@@ -196,7 +196,7 @@ impl Leading {
         }
     }
 
-    /// Take the notes that have come.
+    /// Handles the notes that have arrived.
     fn take_notes(&mut self, group: &mut FleetGroup) -> Result<(), FleetError> {
         while let Some((rank, bytes)) = group.next_note(Instant::START)? {
             match Note::from_bytes(rank, &bytes)? {
@@ -223,7 +223,7 @@ impl Leading {
         Ok(())
     }
 
-    /// What the others found, by rank from 1 on; nothing of those that were lost.
+    /// Results of the other ranks, from 1; `None` for lost ones.
     pub fn reports(&mut self, ranks: &Ranks) -> Vec<Option<RankReport>> {
         self.stop();
         let mut group = ranks.group();
@@ -247,7 +247,7 @@ impl Leading {
         reports
     }
 
-    /// This rank cannot: the others wait to start, or work, and must not.
+    /// This rank cannot continue: stops the others, which wait for the start or are at work.
     pub fn give_up(&mut self, ranks: &Ranks) {
         match self.stage {
             LeadingStage::CalledOff => {}
@@ -267,18 +267,18 @@ impl Leading {
         }
     }
 
-    /// When a rank was done that took so long by its own clock.
+    /// When a rank finished, after that time on its own clock.
     pub fn end(&self, rank: u32, elapsed: Duration) -> HostEnd {
         let (line, begun) = (&self.lines[rank as usize], self.begun[rank as usize]);
         HostEnd::of(rank, line, (self.start, begun), elapsed)
     }
 
-    /// How far the clocks can be trusted in a trial that took so long.
+    /// Reliability of the clocks in a trial of that length.
     pub fn trust(&self, elapsed: Duration) -> ClockTrust {
         ClockTrust::of(&self.lines[1..], &self.begun[1..], self.start, elapsed)
     }
 
-    /// How well the hosts worked together, in a sentence or two.
+    /// How well the hosts were synchronised, in a sentence or two.
     pub fn words(&self, ranks: &Ranks, ends: &[HostEnd], trust: &ClockTrust) -> String {
         let (first, last) = first_and_last(ends);
         format!(
@@ -309,7 +309,7 @@ impl TrialCoordinator for Leading {
         };
         let started = self.start_all(&mut group);
         let started = started.map_err(|error| {
-            // Others that are ready wait for the start, and would not hear an order to part.
+            // Ranks that are ready wait for the start, and would not receive an order to part.
             let _ = group.note_all(&Note::CallOff.to_bytes());
             self.stage = LeadingStage::CalledOff;
             let words = refused(self.ranks.words(&error));

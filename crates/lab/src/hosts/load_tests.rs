@@ -1,4 +1,4 @@
-//! What rank 0 has to do for many hosts: the figures of docs/evidence/fleet.md.
+//! Load of rank 0 with many hosts: the figures of docs/evidence/fleet.md.
 
 use std::time::Instant as WallClock;
 
@@ -9,7 +9,7 @@ use units::Duration;
 
 use super::wire::Note;
 
-/// Hosts, and operations a second on each.
+/// Hosts, and operations per second on each.
 const HOSTS: usize = 1000;
 const RATE: u64 = 10_000;
 /// Slots of a note, 1 ms each.
@@ -24,7 +24,7 @@ fn tally(stream: &mut Stream) -> Tally {
     tally
 }
 
-/// What a host sends that closed the slots of 100 ms.
+/// A note from a host that closed the slots of 100 ms.
 fn note(from: u64, stream: &mut Stream) -> Note {
     let slots = (from..from + SLOTS).map(|epoch| Slot {
         completions: RATE / 1000,
@@ -39,8 +39,8 @@ fn note(from: u64, stream: &mut Stream) -> Note {
     }
 }
 
-/// A second of 1,000 hosts at rank 0: its messages and bytes are bounded, all of it is counted, and
-/// what it costs is printed.
+/// One second of 1,000 hosts at rank 0: messages and bytes are bounded, everything is counted, and
+/// the cost is printed.
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures of docs/evidence/fleet.md")]
 fn the_notes_of_a_thousand_hosts_are_counted() {

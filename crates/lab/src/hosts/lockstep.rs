@@ -1,5 +1,5 @@
-//! Steps that all ranks take at once, each on its own: files are made, looked up and removed by
-//! calls that go through no trial, so ranks agree before and after each step instead.
+//! Steps that all ranks take together, each on its own. Files are created, looked up and removed by
+//! calls that are not part of a trial, so ranks agree before and after each step instead.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -14,51 +14,51 @@ use super::ranks::Ranks;
 use super::wire::{Note, from_bytes, to_bytes};
 use crate::bench::BenchError;
 
-/// Questions in a burst by which another host's clock is read before each step.
+/// Messages in a burst to read another host's clock before each step.
 const QUESTIONS: u32 = 8;
-/// From "all ready" to the step: by then all ranks must have heard of it.
+/// Time from "all ready" to the step, within which all ranks must be notified.
 const START_AHEAD: Duration = Duration::from_millis(5);
-/// The same more for each rank.
+/// Additional time per rank.
 const START_AHEAD_EACH: Duration = Duration::from_micros(50);
-/// How often a rank at work says that it is alive.
+/// Interval of a busy rank's heartbeat.
 const BEAT_EVERY: StdDuration = StdDuration::from_millis(500);
-/// How long a wait for rank 0 lasts before it is seen whether it is still there.
+/// Interval for checking that rank 0 is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 impl Ranks {
-    /// The same value on all ranks: that of rank 0.
+    /// Rank 0's value, on all ranks.
     ///
     /// # Errors
-    /// When rank 0 is silent.
+    /// If rank 0 does not respond.
     pub fn from_leader<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<T, BenchError> {
         let received = self.round(|group| group.broadcast(&to_bytes(own)))?;
         self.checked(from_bytes(0, &received))
     }
 
-    /// Go on together after a run in which the ranks parted, with a value of rank 0.
+    /// Joins again after a run in which the ranks parted, with a value of rank 0.
     ///
     /// # Errors
-    /// When rank 0 is silent.
+    /// If rank 0 does not respond.
     pub fn meet_again<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<T, BenchError> {
         self.stay();
         self.from_leader(own)
     }
 
-    /// The largest number of all ranks, on all of them; none when one of them has none.
+    /// The largest number of all ranks; none if one of them has none.
     ///
     /// # Errors
-    /// When a rank is silent.
+    /// If a rank does not respond.
     pub fn furthest(&self, own: Option<u32>) -> Result<Option<u32>, BenchError> {
-        // None is larger than any number, so that one rank's is all ranks'.
+        // None is encoded as larger than any number, so that one rank's none wins.
         let own = own.map_or(u64::MAX, u64::from);
         let largest = self.agree(Ok(own), |all| Ok(all.into_iter().max()))?;
         Ok(largest.and_then(|it| u32::try_from(it).ok()))
     }
 
-    /// Wait for the instant at which all ranks begin; by how much this one is late for it.
+    /// Waits for the common start. Returns how late this rank is.
     ///
     /// # Errors
-    /// When a rank is silent.
+    /// If a rank does not respond.
     pub fn begin_together(&self) -> Result<Duration, BenchError> {
         let start = self.round(|group| match group.leads() {
             true => call_or_call_off(group).map(Some),
@@ -71,7 +71,7 @@ impl Ranks {
         Ok(self.group().now().since(start))
     }
 
-    /// Do some work, and say meanwhile that this rank is alive.
+    /// Does some work while sending heartbeats.
     pub fn beating<T>(&self, work: impl FnOnce() -> T) -> T {
         thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
@@ -86,11 +86,11 @@ impl Ranks {
         })
     }
 
-    /// Part, when everything was removed that this rank made. Rank 0 gets what could not be, a
+    /// Parts, after this rank removed its files. Rank 0 receives what could not be removed, a
     /// sentence each.
     ///
     /// # Errors
-    /// When a rank is silent.
+    /// If a rank does not respond.
     pub fn part_with(&self, left: &str) -> Result<Vec<String>, BenchError> {
         if self.has_parted() {
             return Ok(Vec::new());
@@ -108,7 +108,7 @@ impl Ranks {
     }
 }
 
-/// As [`call`]; where that fails, nobody begins.
+/// As [`call`]; if that fails, cancels the start everywhere.
 fn call_or_call_off(group: &mut FleetGroup) -> Result<Instant, FleetError> {
     let called = call(group);
     if called.is_err() {
@@ -117,7 +117,7 @@ fn call_or_call_off(group: &mut FleetGroup) -> Result<Instant, FleetError> {
     called
 }
 
-/// Hear that all are here, read their clocks, and tell each when to begin.
+/// Waits until all are ready, reads their clocks, and sends each its start.
 fn call(group: &mut FleetGroup) -> Result<Instant, FleetError> {
     group.gather(&[])?;
     let ranks = group.share().ranks;
@@ -135,7 +135,7 @@ fn call(group: &mut FleetGroup) -> Result<Instant, FleetError> {
     Ok(start)
 }
 
-/// Say that this rank is here, and hear when to begin; none when it was called off.
+/// Reports that this rank is ready, and receives the start; none if it was cancelled.
 fn await_call(group: &mut FleetGroup) -> Result<Option<Instant>, FleetError> {
     group.gather(&[])?;
     let begun = group.now();
@@ -163,7 +163,7 @@ mod tests {
     use super::super::ranks::TargetSharing;
     use super::*;
 
-    /// Rank 0 of a thousand hosts that have come so far, with clocks of their own, in virtual time.
+    /// Rank 0 of a thousand hosts with these numbers and different clocks, in virtual time.
     fn furthest(own: Option<u32>, received: impl Fn(u64) -> Option<u32>) -> Option<u32> {
         let latency = Latency {
             least: Duration::from_micros(20),
@@ -185,7 +185,7 @@ mod tests {
         ranks.furthest(own).expect("a round")
     }
 
-    /// At a stonewall all hosts learn the largest number, or that one of them does not go on.
+    /// At a stonewall all hosts learn the largest number, or that one of them stops.
     #[test]
     fn the_furthest_of_a_thousand_hosts_is_found() {
         let received = |rank: u64| Some(70_000 + (rank * 7919 % 1009) as u32);

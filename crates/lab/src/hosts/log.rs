@@ -1,4 +1,4 @@
-//! What a run says of its hosts: of one trial all that is known, of many their sum.
+//! Notes of a run about its hosts: details of a single trial, or a summary of many.
 
 use results::{Warning, WarningCode};
 use units::format_counted;
@@ -6,19 +6,19 @@ use units::format_counted;
 use super::ranks::Ranks;
 use super::times::{ClockTrust, HostEnd, first_and_last};
 
-/// How the hosts of a run worked together.
+/// How well the hosts of a run were synchronised.
 #[derive(Clone)]
 pub(super) struct HostsLog {
-    /// How hosts were found to differ, before any trial.
+    /// Differences between hosts, found before any trial.
     differences: Vec<String>,
     trials: u32,
-    /// In how many trials each rank was done last.
+    /// Number of trials in which each rank finished last.
     last: Vec<u32>,
-    /// The longest time from the first rank done to the last, nanoseconds.
+    /// Longest time from the first rank's end to the last, nanoseconds.
     skew_ns: f64,
-    /// The clocks in the worst trial.
+    /// Clock reliability in the worst trial.
     trust: ClockTrust,
-    /// What the last trial gave rise to.
+    /// Notes on the last trial.
     latest: Vec<Warning>,
     has_each: bool,
 }
@@ -36,12 +36,12 @@ impl HostsLog {
         }
     }
 
-    /// A trial is added up, of whose machines that is to be said.
+    /// Starts the notes of a trial, with those about machines.
     pub fn begin(&mut self, machines: Vec<Warning>) {
         self.latest = machines;
     }
 
-    /// When each rank was done, by which clocks, and that in words.
+    /// Adds the end of each rank, clock reliability, and both in words.
     pub fn add(&mut self, ends: &[HostEnd], trust: ClockTrust, words: String) {
         let (first, last) = first_and_last(ends);
         self.trials += 1;
@@ -51,12 +51,12 @@ impl HostsLog {
         self.latest.push(Warning::info(WarningCode::Hosts, words));
     }
 
-    /// Loads are those of each host.
+    /// Notes that loads are per host.
     pub const fn note_each(&mut self) {
         self.has_each = true;
     }
 
-    /// All of it, a note each.
+    /// All notes.
     pub fn warnings(&self, ranks: &Ranks) -> Vec<Warning> {
         let differences = self.differences.iter().cloned();
         let note = |text| Warning::info(WarningCode::Hosts, text);

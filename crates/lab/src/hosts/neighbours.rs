@@ -1,4 +1,4 @@
-//! Ranks of one machine share its devices: what one of them did is no work of others to the next.
+//! Ranks on one machine share its devices: I/O of one rank is not background I/O for the next.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use units::Duration;
 use super::ranks::Ranks;
 use crate::storage::{Neighbours, Witness, judge};
 
-/// What a rank measured, and what it can have caused.
+/// Measurement of a rank, and the upper bound of its own I/O.
 pub(super) struct RankRow {
     pub rank: u32,
     pub measurement: Measurement,
@@ -25,8 +25,8 @@ impl RankRow {
     }
 }
 
-/// Say what others did, of each device of each machine. Where a rank at work did not report, its
-/// I/O cannot be told from others', and nothing is said; `idle` ranks did nothing.
+/// Adds warnings about background I/O of each device on each machine. If a rank at work did not
+/// report, its I/O cannot be told apart, and there is no warning. `idle` ranks did no I/O.
 pub(super) fn judge_machines(
     rows: &mut [RankRow],
     machines: &[Vec<u32>],
@@ -55,7 +55,7 @@ pub(super) fn judge_machines(
     }
 }
 
-/// What each machine with several ranks did as a whole, a note each.
+/// Summary of each machine with several ranks, a note each.
 pub(super) fn machine_notes(rows: &[RankRow], ranks: &Ranks) -> Vec<Warning> {
     let machines = ranks.machines();
     let several = machines.iter().filter(|members| members.len() > 1);
@@ -70,8 +70,8 @@ pub(super) fn machine_notes(rows: &[RankRow], ranks: &Ranks) -> Vec<Warning> {
     several.filter_map(note).collect()
 }
 
-/// The processors, cache and devices of one machine, in a sentence; `None` where fewer than two
-/// ranks reported.
+/// CPU, cache and device use of one machine, in a sentence; `None` if fewer than two ranks
+/// reported.
 fn machine_words(rows: &[&RankRow], name: &str) -> Option<String> {
     if rows.len() < 2 {
         return None;

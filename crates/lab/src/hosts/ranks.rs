@@ -1,4 +1,4 @@
-//! The ranks of a run, as the parts of this program share them.
+//! The ranks of a run, shared by the parts of this program.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,12 +19,13 @@ use super::rounds::opened_on_all;
 use super::wire::{from_bytes, to_bytes};
 use crate::bench::BenchError;
 
-/// For how long a rank that rank 0 waits for may be silent: a dead one is named within ten seconds.
+/// How long a rank that rank 0 waits for may stay silent: a dead one is reported within ten
+/// seconds.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// The same for rank 0, which may be busy with what it alone does.
+/// The same for rank 0, which may be busy with its own tasks.
 const PATIENCE_WITH_LEADER: Duration = Duration::from_secs(60);
 
-/// What rank 0 tells the others first.
+/// First message from rank 0 to the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
     /// Version of the program.
@@ -36,7 +37,7 @@ pub struct Welcome {
 }
 
 impl Welcome {
-    /// Why this rank cannot measure with a rank 0 that sent that.
+    /// Why this rank cannot measure with a rank 0 that sent this.
     fn differs_from(&self, sent: &Self) -> Option<String> {
         if sent.version != self.version {
             let (here, there) = (&self.version, &sent.version);
@@ -50,18 +51,18 @@ impl Welcome {
     }
 }
 
-/// Where a rank is.
+/// The machine of a rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankMachine {
     name: String,
-    /// The same for ranks of one machine, whatever names its containers have.
+    /// The same for all ranks on one machine, whatever names their containers have.
     machine: String,
     /// Processors that this program may use.
     processors: u32,
 }
 
 impl RankMachine {
-    /// This machine, under that name.
+    /// This machine, with that name.
     #[must_use]
     pub fn named(name: String) -> Self {
         let machine = boot_of_this_machine().unwrap_or_else(|| name.clone());
@@ -78,13 +79,13 @@ impl RankMachine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetSharing {
     Shared,
-    /// Only with --shared.
+    /// Only with `--shared`.
     Separate,
-    /// No option lets them.
+    /// Not at all.
     Never,
 }
 
-/// The ranks of a run. Copies are the same ranks.
+/// The ranks of a run. Clones refer to the same ranks.
 #[derive(Clone)]
 pub struct Ranks {
     group: Arc<Mutex<FleetGroup>>,
@@ -102,18 +103,17 @@ impl fmt::Debug for Ranks {
     }
 }
 
-/// What a rank says of a step: what it found, or why it cannot go on.
+/// Result of a step on a rank, or why it cannot continue.
 type FleetResult<T> = Result<T, Unable>;
 
-/// Why a rank cannot go on.
+/// Why a rank cannot continue.
 #[derive(Debug, Serialize, Deserialize)]
 enum Unable {
-    /// It was asked for wrongly.
+    /// A usage error.
     Misused(String),
-    /// Something failed on it.
+    /// A failure.
     Failed(String),
-    /// A signal stopped it, which a launcher sends to all ranks: whichever hears it first is not
-    /// the one to name.
+    /// A signal, which a launcher sends to all ranks: whichever receives it first is not to blame.
     Stopped(String),
 }
 
@@ -137,12 +137,12 @@ impl Ranks {
         }
     }
 
-    /// The ranks, for as long as nobody else needs them.
+    /// Locks the ranks.
     pub(super) fn group(&self) -> MutexGuard<'_, FleetGroup> {
         self.group.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Which rank this is, of how many.
+    /// This rank's number, and the number of ranks.
     #[must_use]
     pub const fn share(&self) -> ClientShare {
         self.share
@@ -154,18 +154,18 @@ impl Ranks {
         self.sharing
     }
 
-    /// Whether this rank leads.
+    /// Whether this is rank 0.
     #[must_use]
     pub const fn leads(&self) -> bool {
         self.share.rank == 0
     }
 
-    /// Meet: all ranks must be this version, with the same command line. Returns the seed.
+    /// Joins the ranks, which must all have the same version and command line. Returns the seed.
     ///
     /// # Errors
-    /// When they differ, or a rank is silent.
+    /// If they differ, or a rank does not respond.
     pub fn meet(&self, own: &Welcome, host: RankMachine) -> Result<u64, BenchError> {
-        // Rank 0's seal proves that a file is the run's, whichever rank made it.
+        // Rank 0's seal proves that a file belongs to the run, whichever rank created it.
         let seal = self.leads().then(|| Seal::of_this_run().number());
         let sent = self.round(|group| group.broadcast(&to_bytes(&(own, seal))))?;
         let (sent, seal): (Welcome, Option<u64>) =
@@ -182,7 +182,7 @@ impl Ranks {
         Ok(sent.seed)
     }
 
-    /// A rank with its host's name.
+    /// A rank's name with its host's name.
     #[must_use]
     pub fn name(&self, rank: u32) -> String {
         match self.host(rank) {
@@ -191,13 +191,13 @@ impl Ranks {
         }
     }
 
-    /// The name of a rank's host, once the ranks have met.
+    /// Host name of a rank, once the ranks have joined.
     #[must_use]
     pub fn host(&self, rank: u32) -> Option<String> {
         self.hosts().get(rank as usize).map(|it| it.name.clone())
     }
 
-    /// The host of each rank, once they have met.
+    /// The host of each rank, once they have joined.
     #[must_use]
     pub fn described(&self) -> Vec<RankHost> {
         let machines = self.machines();
@@ -214,7 +214,7 @@ impl Ranks {
         described.collect()
     }
 
-    /// A trial as this rank measures it: under its own name, by which its warnings then go.
+    /// A trial under this rank's own name, which its warnings then use.
     pub(super) fn own_part(&self, trial: &Trial) -> Trial {
         Trial {
             title: self.name(self.share.rank),
@@ -222,7 +222,7 @@ impl Ranks {
         }
     }
 
-    /// The ranks of each machine, by their first; each for itself before they have met.
+    /// The ranks of each machine, by their first rank. Before they have joined, each is separate.
     #[must_use]
     pub fn machines(&self) -> Vec<Vec<u32>> {
         let hosts = self.hosts();
@@ -237,8 +237,8 @@ impl Ranks {
         machines
     }
 
-    /// A rank on another machine than this one, where there are several: a different one for each
-    /// rank, and always on another machine where all have as many ranks.
+    /// A rank on another machine, if there are several. The mapping is one to one, and always to
+    /// another machine if all have equally many ranks.
     #[must_use]
     pub fn rank_on_next_host(&self) -> u32 {
         let machines = self.machines();
@@ -251,7 +251,7 @@ impl Ranks {
         order[(place.unwrap_or(0) + shift) % order.len()]
     }
 
-    /// Processors of all machines; of each, the most that one of its ranks may use.
+    /// Processors of all machines, taking for each machine the maximum of its ranks.
     #[must_use]
     pub fn processors(&self) -> u32 {
         let machines = self.machines();
@@ -266,11 +266,11 @@ impl Ranks {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All ranks say how a step went; rank 0 judges. Either all go on, with what `judge` made of
-    /// it, or none: rank 0 with the reason, the others with [`BenchError::Served`].
+    /// All ranks report their result of a step, and rank 0 judges. Either all continue with the
+    /// result of `judge`, or none: rank 0 gets the reason, the others [`BenchError::Served`].
     ///
     /// # Errors
-    /// When the step failed anywhere, or a rank is silent.
+    /// If the step failed anywhere, or a rank does not respond.
     pub fn agree<T, U>(
         &self,
         own: Result<T, BenchError>,
@@ -286,13 +286,13 @@ impl Ranks {
             Err(error) if error.is_usage() => Err(Unable::Misused(error.reason())),
             Err(error) => Err(Unable::Failed(error.reason())),
         };
-        // Without a rank there is a verdict, too: the others wait for it.
+        // Even if a rank is missing, the others wait for a verdict.
         let all = self.round(|group| group.gather(&to_bytes(&sent)));
         let judged = all.and_then(|all| match self.leads() {
             true => self.judged(&all, judge),
             false => Err(BenchError::Served),
         });
-        // Not an option: MessagePack has one value for none and for some nothing.
+        // Not an `Option`: MessagePack encodes `None` and `Some(())` alike.
         let verdict = to_bytes(&judged.as_ref().map_err(|_| ()));
         let verdict = self.round(|group| group.broadcast(&verdict))?;
         let verdict: Result<U, ()> =
@@ -306,9 +306,10 @@ impl Ranks {
         }
     }
 
-    /// Go on with what this rank has if all ranks can.
+    /// Continues with this rank's value if all ranks can.
     ///
     /// # Errors
+    ///
     /// Those of [`Ranks::agree`].
     pub fn if_all_can<T>(&self, own: Result<T, BenchError>) -> Result<T, BenchError> {
         let agree = |answer| self.agree(answer, |_| Ok(()));
@@ -340,13 +341,13 @@ impl Ranks {
         judge(found)
     }
 
-    /// Say that this rank is alive, while it is busy with something of its own.
+    /// Sends a heartbeat while this rank is busy.
     pub fn beat(&self) {
-        // What fails here fails again where it is waited for.
+        // An error here occurs again at the next wait.
         let _ = self.group().tick();
     }
 
-    /// Whether there is nothing more that ranks wait for of each other.
+    /// Whether the ranks have parted.
     #[must_use]
     pub fn has_parted(&self) -> bool {
         self.has_parted.load(Ordering::Relaxed)
@@ -366,13 +367,13 @@ impl Ranks {
         self.is_broken.load(Ordering::Relaxed)
     }
 
-    /// A rank was lost: the others cannot part from it in order.
+    /// Marks a rank as lost: the others cannot part in order.
     pub(super) fn lose(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
     }
 
-    /// End the run of several ranks: in order where all ranks are here. Where one is not, rank 0
-    /// ends the others, when they have removed what they made.
+    /// Ends the run of several ranks, in order if all are present. Otherwise rank 0 ends the others
+    /// once they have removed their files.
     pub fn end(&self, code: u8) {
         let mut group = self.group();
         let is_whole = self.has_parted() && !self.is_broken() && group.gather(&[]).is_ok();
@@ -381,7 +382,7 @@ impl Ranks {
         }
     }
 
-    /// A round, with the reason why there is none.
+    /// A round, or the reason why it failed.
     pub(super) fn round<T>(
         &self,
         step: impl FnOnce(&mut FleetGroup) -> Result<T, FleetError>,
@@ -390,7 +391,7 @@ impl Ranks {
         self.checked(went)
     }
 
-    /// What went well, or the reason why not, after which the ranks cannot part in order.
+    /// The result, or the reason of a failure, after which the ranks cannot part in order.
     pub(super) fn checked<T>(&self, went: Result<T, FleetError>) -> Result<T, BenchError> {
         went.map_err(|error| self.failed(&error))
     }
@@ -400,7 +401,7 @@ impl Ranks {
         BenchError::Refused(self.words(error))
     }
 
-    /// What went wrong, with the host's name.
+    /// The error, with the host's name.
     pub(super) fn words(&self, error: &FleetError) -> String {
         let text = error.to_string();
         match error {
@@ -427,7 +428,7 @@ mod tests {
         }
     }
 
-    /// What rank 0 says of a rank that answers its welcome as `own` does.
+    /// Rank 0's answer to a rank that replies to its welcome with `own`.
     fn met(own: &Welcome, leader: &Welcome) -> Result<u64, BenchError> {
         let latency = Latency {
             least: Duration::ZERO,
@@ -478,8 +479,8 @@ mod tests {
         ranks.rank_on_next_host()
     }
 
-    /// Whether launchers fill one host after the other or deal ranks in turn: each rank has one of
-    /// another host to itself.
+    /// Whether launchers fill one host after the other or deal ranks in turn, each rank gets its
+    /// own rank on another host.
     #[test]
     fn each_rank_reads_of_a_rank_on_another_host() {
         let blocks = [(0, "a"), (1, "a"), (2, "b"), (3, "b")];

@@ -1,4 +1,4 @@
-//! Rounds that all ranks begin together, each carrying out its part; and who was done when.
+//! Rounds that all ranks start together, each doing its part, and when each finished.
 
 use results::{RankShare, Warning, WarningCode};
 use serde::Serialize;
@@ -8,18 +8,19 @@ use units::{Duration, format_counted, format_duration_ns};
 use super::ranks::Ranks;
 use crate::bench::BenchError;
 
-/// The ranks of a run, and what each of them did so far.
+/// The ranks of a run, with their results so far.
 pub struct RankRounds {
     ranks: Ranks,
     rounds: u32,
     /// By rank.
     work: Vec<RankWork>,
-    /// From the first rank done to the last, nanoseconds: the longest, and the sum of all rounds.
+    /// Time from the first rank's end to the last, nanoseconds: the maximum, and the sum over all
+    /// rounds.
     apart_max_ns: u64,
     apart_sum_ns: u64,
 }
 
-/// What a rank did in all rounds.
+/// Results of a rank over all rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct RankWork {
     amount: u64,
@@ -27,23 +28,23 @@ struct RankWork {
     cpu_ns: Option<u64>,
     first_in: u32,
     last_in: u32,
-    /// The sum over rounds of the share that was over when it was done.
+    /// Sum over rounds of the share of the round until it finished.
     busy: f64,
 }
 
-/// What a rank did in a round.
+/// Result of a rank in a round.
 #[derive(Clone, Copy, Debug)]
 pub struct RankPart {
-    /// When it was done, after the instant at which all were to begin, nanoseconds.
+    /// End, from the common start, nanoseconds.
     pub ended_ns: u64,
     pub elapsed_ns: u64,
-    /// Calls, or bytes.
+    /// Calls or bytes.
     pub amount: u64,
     pub cpu_ns: Option<u64>,
 }
 
 impl RankRounds {
-    /// Ranks that did nothing yet.
+    /// Ranks before the first round.
     #[must_use]
     pub fn new(ranks: Ranks) -> Self {
         let none = RankWork {
@@ -64,19 +65,19 @@ impl RankRounds {
         &self.ranks
     }
 
-    /// How long it has taken so far: on all ranks what it is on rank 0.
+    /// Time so far, by rank 0's clock on all ranks.
     ///
     /// # Errors
-    /// When rank 0 is silent.
+    /// If rank 0 does not respond.
     pub fn agree_on_time(&self, own: Duration) -> Result<Duration, BenchError> {
         Ok(Duration(self.ranks.from_leader(&own.as_nanos())?))
     }
 
-    /// A round of all ranks, for which each does `prepare`. `sum` adds up what they found, each
-    /// behind the nanoseconds by which it began late, by the ranks of each machine.
+    /// A round of all ranks, which each starts with `prepare`. `sum` combines their results, each
+    /// preceded by its lateness in nanoseconds, grouped by machine.
     ///
     /// # Errors
-    /// When it failed anywhere.
+    /// If it failed anywhere.
     pub fn round<S, T, U>(
         &mut self,
         on: &mut S,
@@ -122,7 +123,7 @@ impl RankRounds {
         }
     }
 
-    /// What each rank did. Empty on other ranks than 0, which do not know.
+    /// Results of each rank. Empty on ranks other than 0.
     #[must_use]
     pub fn shares(&self) -> Vec<RankShare> {
         let rounds = f64::from(self.rounds);
@@ -147,9 +148,9 @@ impl RankRounds {
         ranks.map(share).collect()
     }
 
-    /// A note for the run: how many hosts there were, and what `words` says of the rank that was
-    /// last most often, in how many of the rounds, and of how far the ends of ranks lay apart, on
-    /// average and at most. `what` is what a round is called.
+    /// A note for the run: the number of hosts, and what `words` says of the rank that was last
+    /// most often (with the number of rounds) and of the mean and maximum time between first and
+    /// last. `what` is the name of a round.
     pub fn note_of(
         &self,
         what: &str,
@@ -171,11 +172,11 @@ impl RankRounds {
 }
 
 impl Ranks {
-    /// Part from the others; what could not be removed, a warning each. On other ranks than 0 that
-    /// is the end.
+    /// Parts from the others, with a warning for each file that could not be removed. Ranks other
+    /// than 0 end here.
     ///
     /// # Errors
-    /// [`BenchError::Served`] on other ranks than 0, or why the others are silent.
+    /// [`BenchError::Served`] on other ranks than 0, or why the others do not respond.
     pub fn part_from(ranks: Option<&Self>, left: &[Warning]) -> Result<Vec<Warning>, BenchError> {
         let Some(ranks) = ranks else {
             return Ok(Vec::new());
@@ -190,7 +191,7 @@ impl Ranks {
         Ok(texts.into_iter().map(warning).collect())
     }
 
-    /// Go on with what this rank has if all ranks can, where there are several.
+    /// Continues with this rank's value if all ranks can, if there are several.
     ///
     /// # Errors
     /// Those of [`Ranks::agree`].
@@ -202,11 +203,11 @@ impl Ranks {
     }
 }
 
-/// Go on with what was opened here if all ranks can, or `abandon` it: they `agree` on what each
-/// says of its own.
+/// Continues with the opened target if all ranks can, or abandons it with `abandon`. They `agree`
+/// on their reports.
 ///
 /// # Errors
-/// When one rank could open nothing, or they do not agree.
+/// If a rank could not open its target, or they do not agree.
 pub fn opened_on_all<O, T, U>(
     opened: Result<O, BenchError>,
     say: impl FnOnce(&O) -> Result<T, BenchError>,

@@ -1,4 +1,4 @@
-//! The other ranks: each carries out its share of the trials that rank 0 orders.
+//! Ranks other than 0: each runs its share of the trials that rank 0 orders.
 
 use engine::{Clock as _, DriverError, Record};
 use fleet::{ClientShare, FleetError, FleetGroup};
@@ -17,19 +17,19 @@ use crate::coordinator::TrialCoordinator;
 use crate::laboratory::{LaboratoryError, with_causes};
 use crate::storage::{PartialTrial, StorageLaboratory};
 
-/// How often slots are sent.
+/// Interval for sending slots.
 const SEND_EVERY: Duration = Duration::from_millis(100);
-/// How long a wait for rank 0 lasts before it is seen whether it is still there.
+/// Interval for checking that rank 0 is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Trials of a run differ in the bits below of their salt, ranks in those above.
+/// Bit of the salt that separates trials of a run (below) from ranks (above).
 const RANK_BITS_FROM: u32 = 40;
 
-/// Do as rank 0 orders, until it orders to part; what was made here is removed then. `listed` are
-/// trials that every rank has made for itself, which rank 0 names by their salt.
+/// Follows rank 0's orders until it orders to part, then removes the files created here. `listed`
+/// are trials that every rank creates itself, and rank 0 names by their salt.
 ///
 /// # Errors
-/// When rank 0 is silent, or orders what this program does not know.
+/// If rank 0 does not respond, or sends an unknown order.
 pub fn serve(
     ranks: &Ranks,
     local: &mut StorageLaboratory,
@@ -66,7 +66,7 @@ pub fn serve(
     }
 }
 
-/// Carry out this rank's share of a trial, and report it.
+/// Runs this rank's share of a trial, and reports it.
 fn carry_out(
     ranks: &Ranks,
     local: &mut StorageLaboratory,
@@ -79,7 +79,7 @@ fn carry_out(
     } else {
         let mut go_on = |_: &_| interrupt.is_raised().is_none();
         if scope == Scope::Each {
-            // Else all hosts would ask a shared file for the same blocks in the same order.
+            // Otherwise all hosts would request the same blocks of a shared file in the same order.
             trial.salt ^= u64::from(ranks.share().rank) << RANK_BITS_FROM;
         }
         let mut trial = ranks.own_part(&trial);
@@ -92,8 +92,8 @@ fn carry_out(
         {
             serving.refuse(&reason_of(error))?;
         }
-        // Clients of slow programs may have nothing to do on one host for as long as a trial, and a
-        // trial that was stopped may have been too short for any.
+        // Clients of slow programs may have nothing to do on one host for a whole trial, and a
+        // stopped trial may have been too short for any.
         let is_stopped = interrupt.is_raised().is_some();
         let is_idle = measured
             .as_ref()
@@ -107,7 +107,7 @@ fn carry_out(
     serving.report()
 }
 
-/// Whether clients wait by a clock of their own, or may have nothing to do on this host.
+/// Whether clients wait by their own clocks, or may have nothing to do on this host.
 fn waits(spec: &ClientSpec) -> bool {
     match spec {
         ClientSpec::Control(control) => control.types.iter().any(|it| !it.is_batch()),
@@ -116,7 +116,7 @@ fn waits(spec: &ClientSpec) -> bool {
     }
 }
 
-/// How far this rank has been brought.
+/// Stage that this rank has reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ServingStage {
     Ordered,
@@ -125,18 +125,18 @@ enum ServingStage {
     Stopped,
 }
 
-/// What another rank than 0 sees of a trial.
+/// State of a rank other than 0 during a trial.
 struct Serving {
     ranks: Ranks,
     scope: Scope,
     stage: ServingStage,
     slots: Vec<Slot>,
-    /// Until when each worker has closed its slots.
+    /// Time until which each worker has closed its slots.
     closed: Vec<Duration>,
     sent: Instant,
     lost: Option<FleetError>,
     found: Option<Result<PartialTrial, LaboratoryError>>,
-    /// Whether its clients had nothing to do, and the others go on.
+    /// Whether its clients have finished while the others continue.
     is_done: bool,
     own_report: Vec<u8>,
 }
@@ -157,8 +157,8 @@ impl Serving {
         }
     }
 
-    /// Say whether this rank is ready, and wait for the start on the group's clock; `None` where it
-    /// was called off.
+    /// Reports whether this rank is ready, and waits for the start on the group's clock; `None` if
+    /// it was cancelled.
     fn await_start(
         &mut self,
         group: &mut FleetGroup,
@@ -178,7 +178,7 @@ impl Serving {
                         self.stage = ServingStage::CalledOff;
                         return Ok(None);
                     }
-                    // It ended by itself, and was told to stop the last trial all the same.
+                    // It had already ended by itself when told to stop the last trial.
                     Note::Stop => {}
                     Note::Slots { .. } | Note::Ended | Note::Finished => {
                         let what = "no start message".into();
@@ -191,7 +191,7 @@ impl Serving {
         }
     }
 
-    /// This rank cannot start.
+    /// Reports that this rank cannot start.
     fn refuse(&mut self, reason: &str) -> Result<(), FleetError> {
         let ranks = self.ranks.clone();
         let mut group = ranks.group();
@@ -199,7 +199,7 @@ impl Serving {
             .map(drop)
     }
 
-    /// This rank has no clients: it waits for the others.
+    /// This rank has no clients and waits for the others.
     fn stand_by(&mut self) -> Result<(), FleetError> {
         let ranks = self.ranks.clone();
         let mut group = ranks.group();
@@ -230,14 +230,14 @@ impl Serving {
         }
     }
 
-    /// Send what has been closed so far.
+    /// Sends the slots closed so far.
     fn send(&mut self, group: &mut FleetGroup) -> Result<(), FleetError> {
         let elapsed = self.closed.iter().min().copied().unwrap_or_default();
         let slots = std::mem::take(&mut self.slots);
         group.note(0, &Note::Slots { elapsed, slots }.to_bytes())
     }
 
-    /// How this rank stopped that nobody told to.
+    /// How this rank ended on its own.
     fn last_word(&self) -> Note {
         match &self.found {
             Some(Ok(part)) if part.outcome.ending == Ending::Finished => Note::Finished,
@@ -246,14 +246,14 @@ impl Serving {
         }
     }
 
-    /// Tell rank 0 what was found.
+    /// Reports the results to rank 0.
     fn report(mut self) -> Result<(), FleetError> {
         if self.stage == ServingStage::CalledOff {
             return Ok(());
         }
         let ranks = self.ranks.clone();
         let mut group = ranks.group();
-        // Nothing may follow what says that this rank is done.
+        // Nothing may follow the message that this rank has finished.
         self.send(&mut group)?;
         if self.stage == ServingStage::Running {
             group.note(0, &self.last_word().to_bytes())?;
@@ -274,7 +274,7 @@ impl Serving {
     }
 }
 
-/// Why nothing was measured, without the name of this rank, which rank 0 adds.
+/// Why nothing was measured, without this rank's name, which rank 0 adds.
 fn reason_of(error: &LaboratoryError) -> String {
     match error {
         LaboratoryError::Trial { error, .. } => with_causes(error),

@@ -1,4 +1,4 @@
-//! What hosts do to their test files between trials.
+//! Operations on test files between trials.
 
 use drivers::Checking;
 use units::Bytes;
@@ -7,10 +7,10 @@ use super::wire::HostStep;
 use crate::laboratory::LaboratoryError;
 use crate::storage::StorageLaboratory;
 
-/// Take a step on this host.
+/// Takes a step on this host.
 ///
 /// # Errors
-/// When there is no space, or the system refuses.
+/// If there is no space, or the system refuses.
 pub(crate) fn take_step(
     local: &mut StorageLaboratory,
     step: HostStep,

@@ -1,16 +1,16 @@
-//! When each host was done, on rank 0's clock, and how well that is known.
+//! When each host finished, on rank 0's clock, and how accurately that is known.
 
 use fleet::ClockLine;
 use stats::Estimate;
 use units::{Duration, Instant, format_duration_ns};
 
-/// When a host was done.
+/// When a host finished.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HostEnd {
     pub rank: u32,
-    /// Nanoseconds from the common start on, on rank 0's clock.
+    /// Nanoseconds from the common start, on rank 0's clock.
     pub after_ns: f64,
-    /// Half the width of its 95 % interval; `None` where the clock was read once only.
+    /// Half-width of its 95 % interval; `None` if the clock was read only once.
     pub half_ns: Option<f64>,
 }
 
@@ -24,8 +24,8 @@ impl HostEnd {
         }
     }
 
-    /// That of a host which was to start when its clock read `begun` and rank 0's `start`, and took
-    /// so long by its clock.
+    /// For a host whose clock should read `begun` at the start, when rank 0's reads `start`, and
+    /// that took `elapsed` on its own clock.
     pub fn of(
         rank: u32,
         line: &ClockLine,
@@ -43,17 +43,17 @@ impl HostEnd {
         }
     }
 
-    /// When, as `10.0 s`.
+    /// The time, as `10.0 s`.
     pub fn words(&self) -> String {
         format_duration_ns(self.after_ns.max(0.0))
     }
 
-    /// How much later this one was done than another, in words.
+    /// How much later than another this host finished, in words.
     pub fn later_than(&self, other: &Self) -> String {
         let skew = format_duration_ns((self.after_ns - other.after_ns).max(0.0));
         match (self.half_ns, other.half_ns) {
             (Some(one), Some(two)) => {
-                // Two clocks, each read on its own.
+                // Two clocks, each read separately.
                 format!("{skew} ± {} (95 % CI)", format_duration_ns(one.hypot(two)))
             }
             _ => skew,
@@ -61,7 +61,7 @@ impl HostEnd {
     }
 }
 
-/// Who was done first, and who last.
+/// The hosts that finished first and last.
 pub(super) fn first_and_last(ends: &[HostEnd]) -> (HostEnd, HostEnd) {
     let order = |one: &&HostEnd, other: &&HostEnd| one.after_ns.total_cmp(&other.after_ns);
     let (first, last) = (ends.iter().min_by(order), ends.iter().max_by(order));
@@ -72,22 +72,22 @@ pub(super) fn first_and_last(ends: &[HostEnd]) -> (HostEnd, HostEnd) {
     )
 }
 
-/// How far the hosts' clocks can be trusted in one trial.
+/// Reliability of the hosts' clocks in one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ClockTrust {
-    /// The offset is wrong by so much at most, nanoseconds.
+    /// Maximum error of the offset, nanoseconds.
     pub bound_ns: f64,
-    /// Half the widest 95 % interval of an offset, nanoseconds.
+    /// Half-width of the widest 95 % interval of an offset, nanoseconds.
     pub half_ns: Option<f64>,
-    /// The fastest drift, parts in a million, and half the width of its 95 % interval.
+    /// The fastest drift in ppm, and the half-width of its 95 % interval.
     pub drift_ppm: Option<(f64, f64)>,
-    /// By how much a host started too early or too late, nanoseconds.
+    /// Maximum deviation of a host's start, nanoseconds.
     pub start_off_ns: f64,
 }
 
 impl ClockTrust {
-    /// That in clocks with those readings, from the start to the end of a trial; `begun` is what
-    /// each read when it started.
+    /// For clocks with these readings, from the start to the end of a trial; `begun` has each
+    /// clock's reading at the start.
     pub fn of(lines: &[ClockLine], begun: &[Instant], start: Instant, elapsed: Duration) -> Self {
         let ends = [start, start + elapsed];
         let mut trust = Self::default();
@@ -108,15 +108,15 @@ impl ClockTrust {
         trust
     }
 
-    /// By which share a rate of all hosts may be wrong because each counts by its own clock: its
-    /// seconds are longer or shorter, and it begins and ends too early or too late.
+    /// Relative error of a rate over all hosts from their different clocks: their seconds differ in
+    /// length, and they start and end early or late.
     pub fn rate_error(&self, elapsed: Duration) -> f64 {
         let (drift, half) = self.drift_ppm.unwrap_or_default();
         let apart = self.start_off_ns / (elapsed.as_nanos() as f64).max(1.0);
         (drift + half) / 1e6 + apart
     }
 
-    /// That in the worse of two trials.
+    /// The less reliable of two.
     pub fn or_worse(self, other: Self) -> Self {
         let faster = |one: (f64, f64), two: (f64, f64)| if two.0 > one.0 { two } else { one };
         let drifts = self.drift_ppm.zip(other.drift_ppm);
@@ -134,7 +134,7 @@ impl ClockTrust {
         }
     }
 
-    /// In a sentence.
+    /// As a sentence.
     pub fn words(&self) -> String {
         let known = match self.half_ns {
             Some(half) => format!(
@@ -156,7 +156,7 @@ impl ClockTrust {
     }
 }
 
-/// The interval of a rate that is wrong by such a share more.
+/// The interval of a rate widened by a relative error.
 pub(super) fn widened(rate: &Estimate, share: f64) -> Estimate {
     let more = rate.value * share;
     Estimate {
@@ -174,8 +174,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A clock that is a millisecond ahead and gains 50 us a second, read each second from `from`
-    /// on.
+    /// A clock that is 1 ms ahead and gains 50 us per second, read each second from `from` on.
     fn line(seconds: std::ops::Range<u64>) -> ClockLine {
         let mut line = ClockLine::own();
         for second in seconds {
@@ -199,7 +198,7 @@ mod tests {
     fn the_end_of_a_host_is_told_on_the_leaders_clock() {
         let line = line(0..4);
         let start = Instant(SECOND);
-        // It was told to start 30 us late, and works 2 s by the leader's clock.
+        // Told to start 30 us late, and works 2 s by the leader's clock.
         let begun = Instant(SECOND + 1_000_000 + 50_000 + 30_000);
         let end = HostEnd::of(3, &line, (start, begun), Duration(2 * SECOND + 100_000));
         assert!((end.after_ns - (2e9 + 30_000.0)).abs() < 10.0, "{end:?}");

@@ -1,18 +1,19 @@
-//! What the sum of all hosts has to say of hosts whose numbers must not be used.
+//! Effect of hosts with invalid numbers on the sum of all hosts.
 
 use results::{Measurement, Severity, Warning, WarningCode};
 
-/// What of a host makes its own row void, and is no more true of the sum.
+/// Warnings that make a host's row invalid, but do not apply to the sum.
 const OF_HOSTS: [WarningCode; 4] = [
     WarningCode::BackgroundIo,
     WarningCode::NoOperation,
     WarningCode::NotFromDevice,
     WarningCode::Standstill,
 ];
-/// The sum is void where void rows did this share of its operations.
+/// The sum is invalid if invalid rows had this share of its operations.
 const VOID_SHARE: f64 = 0.5;
 
-/// A warning for each cause that voids rows of hosts: void where they did half of the operations.
+/// A warning for each cause that makes rows of hosts invalid; severity invalid if they had half of
+/// the operations.
 pub(super) fn void_hosts(sum: &Measurement, rows: &[Measurement]) -> Vec<Warning> {
     let all: u64 = rows.iter().map(|row| row.completions_all).sum();
     let found = OF_HOSTS.iter().filter_map(|code| {

@@ -1,5 +1,5 @@
-//! What ranks tell each other about trials, as bytes. Counts and sums travel exactly: what comes
-//! out when records are added is what one host would have recorded.
+//! Messages between ranks about trials, as bytes. Counts and sums travel exactly, so that adding
+//! records gives what a single host would have recorded.
 
 use std::fmt::Display;
 
@@ -12,30 +12,30 @@ use serde::{Deserialize, Serialize};
 use stats::Slot;
 use units::{Duration, Instant};
 
-/// What rank 0 orders between trials.
+/// Orders from rank 0 between trials.
 #[derive(Serialize, Deserialize)]
 pub enum RankCommand {
-    /// Carry out this rank's share of a trial.
+    /// Run this rank's share of a trial.
     Measure(Box<Trial>, Scope),
-    /// Carry out the trial with that salt of the list that every rank has made for itself.
+    /// Run the trial with that salt from the list that every rank created itself.
     Listed(u64, Scope),
-    /// Take a step that is no trial.
+    /// Take a step other than a trial.
     Step(HostStep),
-    /// Remove what was made, and part.
+    /// Remove created files, and part.
     Part,
 }
 
-/// What of a trial a host carries out.
+/// Which part of a trial a host runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
     /// Its share of the clients: the load is that of all hosts together.
     Dealt,
-    /// All of them, as it would alone, on a test file of its own: the load is that of each host.
+    /// All clients, as it would alone, on a test file of its own: the load is that of each host.
     Each,
 }
 
 impl Scope {
-    /// Which of a trial's clients a rank with that share carries out.
+    /// The clients of a trial that a rank with that share runs.
     pub const fn share(self, share: ClientShare) -> ClientShare {
         match self {
             Self::Dealt => share,
@@ -43,7 +43,7 @@ impl Scope {
         }
     }
 
-    /// The trial of all hosts together, of one that is ordered.
+    /// The combined trial of all hosts for one that is ordered.
     pub fn whole(self, trial: &Trial, ranks: u32) -> Trial {
         let times = match self {
             Self::Dealt => 1,
@@ -57,39 +57,39 @@ impl Scope {
     }
 }
 
-/// What a host does to its test files between trials.
+/// Operations on test files between trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HostStep {
-    /// Make them: bytes of each, and of the one for the page cache.
+    /// Create them: bytes of each, and of the one for the page cache.
     LayOut { size: u64, cached: u64 },
-    /// From now on every block that is read must be one that was written.
+    /// From now on, verify every block that is read.
     VerifyFromNow,
-    /// Write blocks as records, which can be checked.
+    /// Write blocks as verifiable records.
     WriteRecords,
-    /// Read blocks without a check.
+    /// Read blocks without verification.
     ReadUnchecked,
-    /// Wait until what was written is with the storage.
+    /// Wait until written data is on the storage.
     Settle,
 }
 
-/// What is said during a trial.
+/// Messages during a trial.
 #[derive(Serialize, Deserialize)]
 pub enum Note {
-    /// Start at that instant of the receiver's clock.
+    /// Start at that time of the receiver's clock.
     Go {
         start: Instant,
     },
     /// Do not start: another rank failed.
     CallOff,
     Stop,
-    /// Slots that a rank closed; none of its later ones begins before `elapsed`.
+    /// Slots closed by a rank. Its later ones all start at or after `elapsed`.
     Slots {
         elapsed: Duration,
         slots: Vec<Slot>,
     },
-    /// The rank has stopped by itself.
+    /// The rank has stopped on its own.
     Ended,
-    /// Its clients have done all that they had to do.
+    /// Its clients have finished.
     Finished,
 }
 
@@ -99,15 +99,15 @@ impl Note {
     /// The note as bytes.
     ///
     /// # Panics
-    /// Never: it has numbers and lists.
+    /// Never: it has only numbers and lists.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("numbers and lists can be written")
     }
 
-    /// The note that a rank sent.
+    /// Decodes a note from a rank.
     ///
     /// # Errors
-    /// When it sent something else.
+    /// If the bytes are not a note.
     // fuzzed: wire
     pub fn from_bytes(rank: u32, bytes: &[u8]) -> Result<Self, FleetError> {
         postcard::from_bytes(bytes).map_err(|error| unexpected(rank, &error))
@@ -117,38 +117,38 @@ impl Note {
 /// Whether a rank is ready, or why it is not.
 pub type Readiness = Result<(), String>;
 
-/// What a rank found.
+/// Results of a rank.
 #[derive(Serialize, Deserialize)]
 pub struct RankReport {
-    /// From the start to the end of the trial there.
+    /// Length of the trial there.
     pub elapsed: Duration,
-    /// What was recorded.
+    /// The record.
     pub record: Record,
-    /// The rank's own measurement: it is shown, and never added.
+    /// The rank's own measurement: shown, but never added.
     pub row: Option<Measurement>,
-    /// What the rank can have caused on its device; `None` where that is not known.
+    /// Upper bound of the rank's I/O on its device; `None` if unknown.
     pub own: Option<OwnDeviceWork>,
-    /// What clients that a kind brings itself saw, in the kind's own form.
+    /// Report of clients that a kind provides, in the form of the kind.
     pub own_report: Vec<u8>,
-    /// Why it failed, if it did.
+    /// Why it failed, if so.
     pub failure: Option<String>,
 }
 
-/// How deep what ranks send may be nested: no value of ours comes near.
+/// Maximum nesting of messages, which ours never approach.
 const DEPTH_MAX: usize = 64;
 
-/// A value as bytes: MessagePack with the names of fields, of which values may leave some out.
+/// Encodes a value as MessagePack with field names, since fields may be omitted.
 ///
 /// # Panics
-/// Never for what ranks send: numbers, text, lists and tables.
+/// Never for the values that ranks send: numbers, text, lists and tables.
 pub fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
     rmp_serde::to_vec_named(value).expect("numbers, text, lists and tables can be written")
 }
 
-/// The value that a rank sent.
+/// Decodes a value from a rank.
 ///
 /// # Errors
-/// When it sent something else.
+/// If the bytes are not such a value.
 // fuzzed: wire
 pub fn from_bytes<T: DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, FleetError> {
     let mut reader = rmp_serde::Deserializer::from_read_ref(bytes);
@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// A record of so many operations, whose times are drawn.
+    /// A record of `operations` operations with random times.
     fn record(seed: u64, operations: usize) -> Record {
         let mut stream = Stream::new(seed, 0, Purpose::Device);
         let mut record = Record::default();
@@ -222,7 +222,8 @@ mod tests {
         record
     }
 
-    /// What several hosts recorded, sent and added is what one would have recorded, to the count.
+    /// Adding the records of several hosts after transmission gives what one host would have
+    /// recorded, to the count.
     #[test]
     fn records_that_travelled_add_up_exactly() {
         for seed in 0..20 {

@@ -1,18 +1,18 @@
-//! How a worker spent a trial.
+//! CPU use of a worker during a trial.
 
 use host::counters::{thread_cpu_ns, thread_wait_ns};
 use units::Duration;
 
-/// How a worker spent a trial, in shares of it, 0 to 1.
+/// CPU use of a worker, in shares of the trial, 0 to 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkerCpuUse {
-    /// At work, or waiting for a processor; waiting awake is no work.
+    /// Working or waiting for a processor, busy-waiting excluded.
     pub busy: f64,
-    /// Waiting for a processor, where the kernel tells.
+    /// Waiting for a processor, if the kernel reports it.
     pub without_processor: f64,
 }
 
-/// What the kernel had counted of the calling thread when its work began.
+/// The kernel's counters for the calling thread when its work started.
 #[derive(Clone, Copy)]
 pub(super) struct Since {
     cpu_ns: u64,
@@ -27,8 +27,7 @@ impl Since {
         }
     }
 
-    /// How the thread spent the `elapsed` time since then, of which it was awake for nothing so
-    /// long.
+    /// CPU use over `elapsed` since then, of which the thread busy-waited for `awake`.
     pub(super) fn spent(self, elapsed: Duration, awake_ns: u64) -> WorkerCpuUse {
         let now = Self::now();
         let used_ns = now.cpu_ns.saturating_sub(self.cpu_ns);

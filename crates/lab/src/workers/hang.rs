@@ -1,23 +1,23 @@
-//! When operations that the storage does not answer are told, and when they are given up. Knows no
-//! clock: the same in virtual time.
+//! When unanswered operations are reported, and when they are abandoned. Uses no clock, so that it
+//! works in virtual time, too.
 
 use std::fmt;
 
 use engine::Outstanding;
 use units::{Duration, format_counted};
 
-/// Operations are told when nothing was answered for so long ...
+/// Operations are reported if nothing completed for this long ...
 const REPORTED_AFTER: Duration = Duration::from_secs(5);
-/// ... and when a run that is to stop has waited for so long.
+/// ... or if a stopping run has waited for this long.
 const REPORTED_STOPPING_AFTER: Duration = Duration::from_secs(1);
 
 /// Operations that the storage does not answer, for a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unanswered {
     pub operations: u64,
-    /// For how long nothing was answered.
+    /// How long nothing completed.
     pub span: Duration,
-    /// Whether the run is to stop, and waits for nothing else.
+    /// Whether the run is stopping and waits only for these.
     pub is_stopping: bool,
 }
 
@@ -40,12 +40,12 @@ fn whole_seconds(span: Duration) -> String {
     format!("{:.0} s", span.as_secs_f64())
 }
 
-/// Looks at what is outstanding in a trial; all times are from the trial's start.
+/// Watches the outstanding requests of a trial. All times are from its start.
 #[derive(Clone, Copy, Debug)]
 pub struct HangWatch {
-    /// How long a trial whose time is over waits for an answer.
+    /// How long a finished trial waits for a completion.
     limit: Duration,
-    /// After how long the trial's time is over; `None` where it ends with its work.
+    /// When the trial's time is over; `None` if its work ends it.
     ends_after: Option<Duration>,
     seen: Outstanding,
     last_answer: Duration,
@@ -54,7 +54,7 @@ pub struct HangWatch {
 }
 
 impl HangWatch {
-    /// Of a trial whose time is over after `ends_after`; `None` where its work ends it.
+    /// For a trial whose time is over after `ends_after`; `None` if its work ends it.
     #[must_use]
     pub fn new(limit: Duration, ends_after: Option<Duration>) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl HangWatch {
         }
     }
 
-    /// So much is outstanding now.
+    /// Records the outstanding requests.
     pub fn see(&mut self, elapsed: Duration, outstanding: Outstanding) {
         if outstanding.answered != self.seen.answered || outstanding.operations == 0 {
             self.last_answer = elapsed;
@@ -75,23 +75,23 @@ impl HangWatch {
         self.seen = outstanding;
     }
 
-    /// The trial is over: only what is outstanding is waited for.
+    /// The trial is over: only outstanding requests are waited for.
     pub fn end(&mut self, elapsed: Duration) {
         self.over_since.get_or_insert(elapsed);
     }
 
-    /// The run is to stop.
+    /// The run is stopping.
     pub fn stop(&mut self, elapsed: Duration) {
         self.stopping_since.get_or_insert(elapsed);
     }
 
-    /// Whether somebody wanted the run to stop.
+    /// Whether the run is stopping.
     #[must_use]
     pub const fn is_stopping(&self) -> bool {
         self.stopping_since.is_some()
     }
 
-    /// What is outstanding, and how long nothing was answered.
+    /// Outstanding requests, and how long nothing completed.
     #[must_use]
     pub fn unanswered(&self, elapsed: Duration) -> Unanswered {
         Unanswered {
@@ -101,7 +101,7 @@ impl HangWatch {
         }
     }
 
-    /// The same, where it has lasted long enough to be told.
+    /// The same, if it has lasted long enough to be reported.
     #[must_use]
     pub fn report(&self, elapsed: Duration) -> Option<Unanswered> {
         let unanswered = self.unanswered(elapsed);
@@ -113,7 +113,7 @@ impl HangWatch {
         (unanswered.operations > 0 && is_long).then_some(unanswered)
     }
 
-    /// Whether what is outstanding is no longer waited for.
+    /// Whether outstanding requests are to be abandoned.
     #[must_use]
     pub fn is_over_limit(&self, elapsed: Duration) -> bool {
         let waits_since = match (self.over_since, self.ends_after) {
@@ -142,8 +142,8 @@ mod tests {
         watch.report(SECOND * second).map(|it| it.to_string())
     }
 
-    /// A trial of 8 s whose storage answers nothing from 5 s on, is stopped at 20 s, and waits for
-    /// a minute: the screen said "at most 0 s left", and nothing after Ctrl-C.
+    /// Bug: in a trial of 8 s whose storage stops responding at 5 s, is stopped at 20 s, and waits
+    /// for a minute, the screen said "at most 0 s left", and nothing after Ctrl-C.
     #[test]
     fn a_hang_is_told_and_waited_for_as_long_as_was_asked_for() {
         let mut watch = HangWatch::new(SECOND * 60, Some(SECOND * 8));
@@ -171,7 +171,7 @@ mod tests {
                  measured."
             )
         );
-        // Whatever is answered in the end is something.
+        // Any completion in the end counts.
         watch.see(SECOND * 60, outstanding(3, 5001));
         assert_eq!(
             report(&watch, 64).map(|it| it.contains("3 operations, outstanding for 4 s")),
@@ -198,7 +198,7 @@ mod tests {
         );
     }
 
-    /// Clients that think have nothing outstanding, however long nothing is done.
+    /// Clients that think have nothing outstanding, however long nothing completes.
     #[test]
     fn who_waits_for_its_clients_does_not_hang() {
         let mut watch = HangWatch::new(SECOND * 10, Some(SECOND * 8));
@@ -209,8 +209,8 @@ mod tests {
         assert!(!watch.is_over_limit(SECOND * 105));
     }
 
-    /// A trial of a given time may see its storage come back; one that ends with its work would
-    /// wait for ever.
+    /// In a trial of fixed length the storage may come back; one that ends with its work would wait
+    /// for ever.
     #[test]
     fn before_its_end_a_trial_gives_up_only_where_its_work_ends_it() {
         for (ends_after, gives_up) in [(Some(SECOND * 600), false), (None, true)] {

@@ -1,4 +1,4 @@
-//! What a worker says while it measures.
+//! A worker's reports while it measures.
 
 use std::sync::mpsc::{SyncSender, TrySendError};
 
@@ -9,7 +9,7 @@ use units::Duration;
 
 use super::WorkerReport;
 
-/// Sends a worker's slots without ever waiting for the receiver.
+/// Sends a worker's slots without ever blocking.
 pub(super) struct Reporter {
     worker: usize,
     sender: SyncSender<WorkerReport>,

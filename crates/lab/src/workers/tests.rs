@@ -6,7 +6,7 @@ use workload::{Agenda, Client, Durability, Event, Op, TargetId};
 
 use super::*;
 
-/// A clock that leaps ahead at each reading, as that of a thread that lost its processor.
+/// A clock that leaps ahead at each reading, like that of a thread that lost its processor.
 struct Leaping(Cell<u64>);
 
 impl Clock for Leaping {
@@ -17,7 +17,7 @@ impl Clock for Leaping {
     }
 }
 
-/// Writes so many blocks, one after the other.
+/// Writes a number of blocks, one after the other.
 struct Writer(u32);
 
 impl Client for Writer {
@@ -40,8 +40,8 @@ impl Client for Writer {
     }
 }
 
-/// Bug: a worker that had nothing left to do said how late it was, and sent the slot in which it
-/// had ended afterwards. The slots of other workers had been passed on by then.
+/// Bug: a worker with nothing left to do reported its time, and sent the slot in which it had ended
+/// afterwards. The slots of other workers had been processed by then.
 #[test]
 fn a_worker_sends_no_slot_of_a_time_that_it_has_told_to_be_over() {
     for writes in 1..200 {

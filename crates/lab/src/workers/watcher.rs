@@ -1,5 +1,5 @@
 //! The thread that started the workers, while they work: it decides when they stop, and which of
-//! them it does not wait for.
+//! them it no longer waits for.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -18,17 +18,17 @@ use super::hang::HangWatch;
 use super::{GivenUp, TrialState, WatchWorkers, WorkerReport};
 use crate::coordinator::TrialCoordinator;
 
-/// How often the watcher looks up when nothing is reported.
+/// How often the watcher wakes up without reports.
 const WATCH_EVERY: StdDuration = StdDuration::from_millis(50);
-/// A watcher that looks up so much later did not get to run.
+/// If the watcher wakes up this much late, it did not get to run.
 const STANDSTILL_MIN: Duration = Duration::from_millis(20);
-/// A trial whose end takes longer is shown again.
+/// If the end of a trial takes longer than this, it is shown again.
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
-/// How long workers have to come home when what they wait for is given up. One that does not
-/// hangs itself.
+/// How long workers have to finish when their requests are abandoned. One that does not hangs
+/// itself.
 const WAY_HOME: Duration = Duration::from_millis(500);
 
-/// Workers open their drivers, and look at the storage for that.
+/// The phase in which workers open their drivers, for which they access the storage.
 pub(super) struct Opening<'a> {
     pub(super) line: &'a StartingLine,
     pub(super) clock: MonotonicClock,
@@ -37,10 +37,10 @@ pub(super) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Wait until all are ready.
+    /// Waits until all are ready.
     ///
     /// # Errors
-    /// When the storage answers one of them not, and it is given up.
+    /// If the storage does not answer one of them, and it is abandoned.
     pub(super) fn wait(
         mut self,
         monitor: &Monitor,
@@ -79,7 +79,7 @@ impl Opening<'_> {
     }
 }
 
-/// While workers work.
+/// The phase in which workers work.
 pub(super) struct Watcher<'a> {
     pub(super) receiver: Receiver<WorkerReport>,
     pub(super) shared: &'a TrialState,
@@ -94,12 +94,12 @@ pub(super) struct Watcher<'a> {
     pub(super) decided: Option<(Ending, Duration)>,
 }
 
-/// What became of the workers.
+/// Result of watching the workers.
 pub(super) struct Watched {
     pub(super) ending: Ending,
     pub(super) elapsed: Duration,
     pub(super) given_up: Option<GivenUp>,
-    /// Which workers did not come home.
+    /// Which workers did not return.
     pub(super) away: Vec<bool>,
 }
 
@@ -115,7 +115,7 @@ impl Watcher<'_> {
         let mut given_up: Option<(Duration, GivenUp)> = None;
         while self.ended.iter().any(Option::is_none) {
             match self.receive(standstill) {
-                // The others must stop first: nobody may make files while they are removed.
+                // The others must stop first: nobody may create files while they are being removed.
                 Ok(WorkerReport::Broken { worker, error }) => {
                     broken.get_or_insert(error);
                     self.ended[worker] = Some((Ending::Failed, Duration::ZERO));
@@ -145,8 +145,8 @@ impl Watcher<'_> {
         Ok(self.conclude(given_up.map(|(_, it)| it)))
     }
 
-    /// The next report, if one comes soon. A wait that lasts far longer than it may is a standstill
-    /// of this whole program: no storage holds this thread up.
+    /// The next report, if one arrives soon. A wait far beyond its timeout is a standstill of the
+    /// whole program, since this thread does not wait for storage.
     fn receive(&self, standstill: &mut Standstill) -> Result<WorkerReport, RecvTimeoutError> {
         let before = self.clock.now();
         let report = self.receiver.recv_timeout(WATCH_EVERY);
@@ -177,7 +177,7 @@ impl Watcher<'_> {
                 ending,
                 elapsed,
             } => {
-                // A worker that is done must not hold back the slots of the others.
+                // A finished worker must not hold back the slots of the others.
                 coordinator.add_slots(worker, &[], Duration::from_nanos(u64::MAX));
                 monitor.push(worker, Vec::new(), Duration::from_nanos(u64::MAX));
                 self.ended[worker] = Some((ending, elapsed));
@@ -186,7 +186,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// What the storage has of the workers that have not ended.
+    /// Outstanding requests of the workers that have not ended.
     fn outstanding(&self, elapsed: Duration) -> Outstanding {
         let states = self.shared.states.iter().zip(&self.ended);
         let mut sum = Outstanding::default();
@@ -198,7 +198,7 @@ impl Watcher<'_> {
         sum
     }
 
-    /// Look whether the trial is over.
+    /// Checks whether the trial is over.
     fn decide(
         &mut self,
         monitor: &mut Monitor,
@@ -230,7 +230,7 @@ impl Watcher<'_> {
         self.shared.stop.store(true, Ordering::Release);
     }
 
-    /// The trial is over, and waits for the last answers.
+    /// The trial is over: waits for the last completions.
     fn await_end(&mut self, shown: &Monitor, elapsed: Duration, watch: WatchWorkers<'_>) {
         let since = self.decided.as_ref().map_or(elapsed, |(_, since)| *since);
         let unanswered = self.hang.report(elapsed);
@@ -244,12 +244,12 @@ impl Watcher<'_> {
         self.awaiting.is_given_up() || self.hang.is_over_limit(elapsed)
     }
 
-    /// Let workers come home without what they wait for.
+    /// Lets workers finish without their outstanding requests.
     fn give_up(&mut self, elapsed: Duration) -> GivenUp {
         if self.awaiting.is_given_up() {
             self.hang.stop(elapsed);
         }
-        // Looked at first: who comes home hangs no more.
+        // Read first, since threads that return no longer hang.
         let given_up = GivenUp {
             unanswered: self.hang.unanswered(elapsed),
             threads: hung_threads(),
@@ -261,9 +261,9 @@ impl Watcher<'_> {
         given_up
     }
 
-    /// Why a trial ended and when, from what the workers said and what was decided for them.
+    /// Why and when a trial ended, from the workers' reports and the decisions for them.
     fn conclude(self, given_up: Option<GivenUp>) -> Watched {
-        // Everything may have been answered at the last moment.
+        // Everything may have completed at the last moment.
         let given_up = given_up.filter(|it| it.unanswered.operations > 0);
         let away: Vec<bool> = self.ended.iter().map(Option::is_none).collect();
         let ended = self.ended.iter().flatten();

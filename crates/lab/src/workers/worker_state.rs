@@ -1,5 +1,5 @@
-//! What a worker leaves where its watcher finds it, should it never come back: a call of its own
-//! may hang.
+//! State that a worker leaves for its watcher in case it never returns: its own system call may
+//! hang.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,28 +10,28 @@ use units::{Duration, Instant};
 
 use super::{Brought, WorkerCpuUse};
 
-/// A worker copies its record so often, and at the start each time that it has grown by this part:
-/// so much of it is lost where the worker hangs itself. Where requests are outstanding with threads
-/// or with a ring, it comes back with all of it.
+/// A worker copies its record this often, and at the start whenever it has grown by this part. That
+/// much is lost if the worker itself hangs. If only driver threads or a ring have outstanding
+/// requests, it returns with everything.
 const COPY_EVERY: Duration = Duration::from_millis(250);
 const GROWN_PART: u64 = 4;
 /// A copy takes at most this part of the time.
 const COPY_PART: u64 = 200;
-/// A worker that has not been seen for so long has one operation under way at least.
+/// A worker not seen for this long has at least one operation outstanding.
 const UNSEEN: Duration = Duration::from_secs(1);
 
-/// What a watcher can know of a worker.
+/// A worker's state as visible to the watcher.
 #[derive(Default)]
 pub(super) struct WorkerState {
     operations: AtomicU64,
     answered: AtomicU64,
-    /// When the worker was last seen, nanoseconds since the start of the trial.
+    /// When the worker was last seen, nanoseconds from the start of the trial.
     seen_ns: AtomicU64,
     left: Mutex<Left>,
     home: Mutex<Option<Brought>>,
 }
 
-/// What is known of a worker that is away.
+/// Known state of a worker that is away.
 #[derive(Default)]
 struct Left {
     record: Record,
@@ -41,7 +41,7 @@ struct Left {
 }
 
 impl WorkerState {
-    /// The worker has this driver.
+    /// The worker opened this driver.
     pub(super) fn open(&self, driver: DriverKind, obstacle: Option<&str>, notes: &[String]) {
         let mut left = self.left();
         left.driver = driver;
@@ -49,7 +49,7 @@ impl WorkerState {
         left.notes = notes.to_vec();
     }
 
-    /// The worker is there, and this is outstanding.
+    /// The worker is alive, with these outstanding requests.
     pub(super) fn note(&self, elapsed: Duration, outstanding: Outstanding) {
         self.operations
             .store(outstanding.operations, Ordering::Relaxed);
@@ -57,7 +57,7 @@ impl WorkerState {
         self.seen_ns.store(elapsed.as_nanos(), Ordering::Relaxed);
     }
 
-    /// What is outstanding as far as the watcher can know.
+    /// Outstanding requests as far as the watcher knows.
     pub(super) fn outstanding(&self, elapsed: Duration) -> Outstanding {
         let operations = self.operations.load(Ordering::Relaxed);
         let is_away = elapsed.saturating_sub(self.seen()) >= UNSEEN;
@@ -67,18 +67,18 @@ impl WorkerState {
         }
     }
 
-    /// The worker has ended. It brings this before its thread does: the kernel may hold that back.
+    /// The worker has ended. Called before its thread ends, which the kernel may delay.
     pub(super) fn bring(&self, brought: Brought) {
         *self.home.lock().unwrap_or_else(PoisonError::into_inner) = Some(brought);
     }
 
-    /// What the worker brought, if it did.
+    /// The worker's results, if available.
     pub(super) fn brought(&self) -> Option<Brought> {
         let mut home = self.home.lock().unwrap_or_else(PoisonError::into_inner);
         home.take()
     }
 
-    /// What a worker recorded that does not come back: what it has under way has taken until
+    /// The record of a worker that does not return: its outstanding request has taken until
     /// `given_up` at least. The trial ended at `end`.
     pub(super) fn left_behind(&self, end: Duration, given_up: Duration) -> Brought {
         let Left {
@@ -113,7 +113,7 @@ impl WorkerState {
     }
 }
 
-/// Copies a worker's record to where its watcher finds it now and then.
+/// Copies a worker's record to its watcher from time to time.
 pub(super) struct Copier {
     start: Instant,
     next: Instant,
