@@ -14,8 +14,8 @@ pub(crate) struct RunPlan {
 }
 
 impl RunPlan {
-    /// As `Plan: fill 24 s, measure 36 s (about 1 min in all)`; nothing of a single phase, or where
-    /// no time is known.
+    /// As `Plan: about 1 min in all (fill 24 s, measure 36 s)`: a narrow terminal cuts off the end.
+    /// Nothing of a single phase, or where no time is known.
     pub fn line(&self) -> Option<String> {
         let is_timed = self.budget.is_some() || self.phases.iter().any(|it| it.1.is_some());
         if self.phases.len() < 2 || !is_timed {
@@ -28,12 +28,11 @@ impl RunPlan {
         let each = each.collect::<Vec<_>>().join(", ");
         let mut times = self.phases.iter().map(|(_, time)| *time);
         let sum = times.try_fold(Duration::ZERO, |sum, time| Some(sum + time?));
-        let all = match (self.budget, sum) {
-            (Some(most), _) => format!(" (at most {most} in all)"),
-            (None, Some(sum)) => format!(" (about {sum} in all)"),
-            (None, None) => String::new(),
-        };
-        Some(format!("Plan: {each}{all}"))
+        Some(match (self.budget, sum) {
+            (Some(most), _) => format!("Plan: at most {most} in all ({each})"),
+            (None, Some(sum)) => format!("Plan: about {sum} in all ({each})"),
+            (None, None) => format!("Plan: {each}"),
+        })
     }
 }
 
@@ -93,14 +92,14 @@ mod tests {
                 assert_eq!(line.as_deref(), expected);
             };
         let fill = ("fill", seconds(24));
-        let both = "Plan: fill 24.0 s, measure 1 min 36 s (about 2 min in all)";
+        let both = "Plan: about 2 min in all (fill 24.0 s, measure 1 min 36 s)";
         check(&[fill, ("measure", seconds(96))], None, Some(both));
         check(
             &[fill, ("verify", None)],
             None,
             Some("Plan: fill 24.0 s, verify"),
         );
-        let whole = "Plan: fill 24.0 s, verify (at most 30.0 s in all)";
+        let whole = "Plan: at most 30.0 s in all (fill 24.0 s, verify)";
         check(&[fill, ("verify", None)], seconds(30), Some(whole));
         check(&[fill], None, None);
         check(&[("warm-up", None), ("rounds", None)], None, None);
