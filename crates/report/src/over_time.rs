@@ -13,8 +13,6 @@ use crate::table::{Align, TextTable};
 const ROWS: usize = 20;
 /// Columns of the longest bar.
 const BAR: f64 = 20.0;
-/// Digits of a second of the time of day.
-const DIGITS: usize = 1;
 
 /// The intervals of a trial that was to be cut into them: all, or those with the highest p99. Of a
 /// load that a law describes, all of them are shown, if need be neighbours in one.
@@ -35,6 +33,7 @@ pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
     };
     let bars = Bars::of(&rows, law, page.style.unicode);
     let clock = ClockTime::of(m);
+    let digits = digits(intervals.first().map_or(0, |it| it.length_ns));
     let mut table = TextTable::new(&[
         (
             if clock.is_some() { "time" } else { "from" },
@@ -49,7 +48,7 @@ pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
     ]);
     for row in &shown {
         let begin = match &clock {
-            Some(clock) => clock.at(row.begin_ns, DIGITS),
+            Some(clock) => clock.at(row.begin_ns, digits),
             None => format_duration_ns(row.begin_ns as f64),
         };
         table.row(Tone::Plain, row.cells(begin, &bars));
@@ -72,6 +71,15 @@ pub(crate) fn over_time(page: &mut TextPage<'_>, m: &Measurement) {
             rows.len()
         );
         page.paragraph(Tone::Quiet, &left_out);
+    }
+}
+
+/// Digits of a second by which the beginnings of neighbours differ.
+fn digits(length_ns: u64) -> usize {
+    match length_ns {
+        0..10_000_000 => 3,
+        10_000_000..100_000_000 => 2,
+        _ => 1,
     }
 }
 
@@ -158,5 +166,20 @@ impl IntervalRow {
     /// Nothing completed is slowest.
     fn slowness(&self) -> f64 {
         self.p99_ns.or(self.max_ns).unwrap_or(f64::INFINITY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bug: intervals of 50 ms had the same time in pairs.
+    #[test]
+    fn neighbours_begin_at_times_of_their_own() {
+        let check = |ms: u64, expected: usize| assert_eq!(digits(ms * 1_000_000), expected);
+        check(1_000, 1);
+        check(100, 1);
+        check(50, 2);
+        check(5, 3);
     }
 }
