@@ -1,6 +1,5 @@
-//! A study on several hosts: every rank goes through the same session, and each replicate is one
-//! run of all. Ranks learn from rank 0 what was measured and how long it took, so that all take the
-//! same steps.
+//! A study on several hosts: every rank goes through the same session, and each repeat is one run
+//! of all. Ranks get results and times from rank 0, so that all take the same steps.
 
 use lab::bench::BenchError;
 use lab::hosts::Ranks;
@@ -10,10 +9,10 @@ use units::format_counted;
 
 use crate::StudyRunError;
 
-/// Ranks that are named with their hosts.
+/// Maximum number of ranks named with their hosts.
 const NAMED_MAX: u32 = 16;
 
-/// Go on if all ranks can. Else rank 0 says why.
+/// Continues if all ranks can. Otherwise rank 0 reports why not.
 pub(crate) fn agreed<T>(
     ranks: Option<&Ranks>,
     own: Result<T, StudyRunError>,
@@ -33,7 +32,7 @@ pub(crate) fn agreed<T>(
     }
 }
 
-/// All ranks have the same study.
+/// Checks that all ranks have the same study.
 pub(crate) fn agree_on_study(ranks: Option<&Ranks>, digest: String) -> Result<(), StudyRunError> {
     let Some(ranks) = ranks else {
         return Ok(());
@@ -51,10 +50,10 @@ pub(crate) fn agree_on_study(ranks: Option<&Ranks>, digest: String) -> Result<()
     Ok(judged?)
 }
 
-/// Part from the other ranks, and go on with what rank 0 measured.
+/// Parts from the other ranks, and continues with rank 0's results.
 ///
 /// # Errors
-/// On other ranks than 0, which have no run.
+/// On ranks other than 0, which have no run.
 pub(crate) fn parted(
     ranks: Option<&Ranks>,
     measured: Result<(), StudyRunError>,
@@ -70,7 +69,7 @@ pub(crate) fn parted(
     }
 }
 
-/// On which hosts it was measured.
+/// A note on the hosts that measured.
 pub(crate) fn note(ranks: &Ranks) -> Warning {
     let count = ranks.share().ranks;
     let names: Vec<String> = (0..count.min(NAMED_MAX))

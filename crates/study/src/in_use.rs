@@ -1,15 +1,15 @@
-//! Who uses a directory: mounts below it, processes in it, loop devices on its files.
+//! Detects use of a directory: mounts below it, processes in it, loop devices on its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::inspect::facts::SystemRoots;
 
-/// The first thing that is mounted below a path.
+/// The first mount point below a path.
 pub(super) fn mounted_below(path: &Path) -> Option<PathBuf> {
     let text = SystemRoots::default().proc_text("self/mountinfo")?;
     let points = text.lines().filter_map(|line| line.split(' ').nth(4));
-    // Spaces and the like are written as octal numbers; our own names have none, but parents may.
+    // Spaces and the like are octal numbers. Our own names have none, but parents may.
     let points = points.map(|point| {
         let plain = point.replace("\\040", " ").replace("\\011", "\t");
         PathBuf::from(plain.replace("\\012", "\n").replace("\\134", "\\"))
@@ -17,8 +17,8 @@ pub(super) fn mounted_below(path: &Path) -> Option<PathBuf> {
     points.into_iter().find(|point| point.starts_with(path))
 }
 
-/// The first that works in a directory or has a file in it open, in words. That this process has
-/// `held` open is no use of it.
+/// The first process that works in a directory or has a file in it open, in words. Files that this
+/// process has `held` open do not count.
 pub(super) fn user_of(path: &Path, held: &Path) -> Option<String> {
     process_in(path, held).or_else(|| loop_device_on(path))
 }
@@ -50,18 +50,18 @@ fn process_in(path: &Path, held: &Path) -> Option<String> {
     None
 }
 
-/// Whether a process is a copy of this one in which no program has begun: it holds what this one
-/// holds, and for no longer than that takes.
+/// Whether a process is a fork of this one before exec: it shares the open files of this one, but
+/// only briefly.
 fn is_being_started(process: &Path) -> bool {
     fs::read_to_string(process.join("stat"))
         .is_ok_and(|stat| is_own_copy(&stat, std::process::id()))
 }
 
-/// The same by the text of `/proc/PID/stat` (proc_pid_stat(5)).
+/// The same from the text of `/proc/PID/stat` (proc_pid_stat(5)).
 fn is_own_copy(stat: &str, parent: u32) -> bool {
     // PF_FORKNOEXEC of the kernel's sched.h.
     const NOT_BEGUN: u64 = 0x40;
-    // The name, in parentheses, may hold anything.
+    // The name, in parentheses, may contain any characters.
     let Some((_, fields)) = stat.rsplit_once(") ") else {
         return false;
     };

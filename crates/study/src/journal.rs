@@ -1,5 +1,5 @@
-//! The journal of a study: every replicate as soon as it is measured, so that even a killed study
-//! goes on where it was.
+//! The journal of a study: every repeat as soon as it is measured, so that even a killed study can
+//! be resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,11 @@ use units::Duration;
 
 pub use host::line_file::LineFileError as JournalError;
 
-/// Version of the form.
+/// Version of the format.
 const SCHEMA: u32 = 3;
-/// Repeats of this length are not thrown away unasked.
+/// Repeats of this length are not discarded unless requested.
 const DEAR: Duration = Duration::from_secs(600);
-/// What messages call it, and how it begins.
+/// Names in messages, and the first line.
 static KIND: LineFileKind = LineFileKind {
     first_line: b"{\"made\":\"journal of a seekstone study\"}\n",
     name: "the study's journal",
@@ -27,12 +27,12 @@ static KIND: LineFileKind = LineFileKind {
     what: "journal of a study",
 };
 
-/// What a study is known by when it goes on.
+/// Identity of a study, to resume it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalHead {
-    /// Version of the journal of the program that began it.
+    /// Journal version of the program that started it.
     pub schema: u32,
-    /// What decides what is measured.
+    /// Everything that decides what is measured.
     pub meaning: String,
     /// Seed of the order.
     pub seed: u64,
@@ -53,24 +53,24 @@ impl JournalHead {
     }
 }
 
-/// What was asked for, and where.
+/// The request of a study, and its directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyAsked {
-    /// The command with all of its settings.
+    /// The command with all its settings.
     pub head: RunHead,
-    /// Where it was given: paths of the study begin there.
+    /// Working directory, to which paths of the study are relative.
     pub directory: PathBuf,
 }
 
-/// A script that must still be run to undo what a set-up did.
+/// A script that must still run to undo a set-up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undo {
     /// File and line.
     pub place: String,
     pub what: String,
-    /// The commands.
+    /// The script.
     pub text: String,
-    /// What they find in their environment.
+    /// Its environment variables.
     pub variables: Vec<(String, String)>,
 }
 
@@ -83,7 +83,7 @@ impl Undo {
         }
     }
 
-    /// A line for the shell that runs it, with the variables that it names.
+    /// A shell command that runs it, with the variables that it uses.
     #[must_use]
     pub fn line(&self) -> String {
         let named = self.variables.iter();
@@ -102,7 +102,7 @@ enum StudyJournalEntry {
     Head(JournalHead),
     Asked(Box<StudyAsked>),
     Begun(String),
-    /// Its program came to its own end.
+    /// The program ended regularly.
     Ended(String),
     Scratch(Option<PathBuf>),
     Undo(Vec<Undo>),
@@ -110,29 +110,29 @@ enum StudyJournalEntry {
     Place(Box<SeenPlace>),
 }
 
-/// What a journal holds.
+/// Content of a journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedStudy {
     pub head: Option<JournalHead>,
-    /// The command with all of its settings, and where it was given.
+    /// The command with all its settings, and its working directory.
     pub asked: Option<StudyAsked>,
-    /// Whether the program that had it last was killed.
+    /// Whether the last program that used it was killed.
     pub is_killed: bool,
-    /// When the study was begun and resumed.
+    /// When the study was started and resumed.
     pub begun_at: Vec<String>,
-    /// The scratch directory of a program that was killed.
+    /// Scratch directory of a killed program.
     pub scratch: Option<PathBuf>,
-    /// What a killed program had set up, in the order in which it must be undone.
+    /// Set-ups of a killed program, in the order in which they must be undone.
     pub undo: Vec<Undo>,
-    /// Replicates, in their order.
+    /// Repeats, in order.
     pub replicates: Vec<StudyReplicate>,
-    /// Places that were measured.
+    /// Measured places.
     pub places: Vec<SeenPlace>,
 }
 
 impl RecordedStudy {
-    /// Whether it is not measured anew unasked: nothing else has what a killed program measured,
-    /// and ten minutes are many.
+    /// Whether it is not measured again unless requested: it holds the only copy of a killed
+    /// program's results, or at least ten minutes of repeats.
     #[must_use]
     pub fn is_dear(&self) -> bool {
         let measured_ns: u64 = self.replicates.iter().map(|it| it.elapsed_ns).sum();
@@ -145,88 +145,88 @@ impl RecordedStudy {
 pub struct Journal(LineFile);
 
 impl Journal {
-    /// Open the journal, or make an empty one, and read it.
+    /// Opens the journal, or creates an empty one, and reads it.
     ///
     /// # Errors
-    /// When another process has it, or the system refuses.
+    /// If another process has it open, or the system refuses.
     pub fn open(path: &Path) -> Result<(Self, RecordedStudy), JournalError> {
         let (file, recorded) = LineFile::open(path, &KIND, read)?;
         Ok((Self(file), recorded))
     }
 
-    /// Begin anew, whatever was in it.
+    /// Discards the content and starts again.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn restart(&mut self) -> Result<(), JournalError> {
         self.0.restart()
     }
 
-    /// Say what follows, and what was asked for.
+    /// Records the identity and the request of the study.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn head(&mut self, head: &JournalHead, asked: &StudyAsked) -> Result<(), JournalError> {
         self.0.write(&StudyJournalEntry::Head(head.clone()))?;
         self.0
             .write(&StudyJournalEntry::Asked(Box::new(asked.clone())))
     }
 
-    /// Note that its program ends, whatever becomes of the study.
+    /// Records that the program ends, whether the study is complete or not.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn ended(&mut self, moment: &str) -> Result<(), JournalError> {
         self.0.write(&StudyJournalEntry::Ended(moment.to_owned()))
     }
 
-    /// Note that the study begins, or goes on.
+    /// Records that the study starts or is resumed.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn begun(&mut self, moment: &str) -> Result<(), JournalError> {
         self.0.write(&StudyJournalEntry::Begun(moment.to_owned()))
     }
 
-    /// Note what must be removed; nothing any more without a path.
+    /// Records the scratch directory to remove, or without a path that there is none.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn scratch(&mut self, path: Option<&Path>) -> Result<(), JournalError> {
         self.0
             .write(&StudyJournalEntry::Scratch(path.map(Path::to_owned)))
     }
 
-    /// Note what must be undone from now on.
+    /// Records what must be undone from now on.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn undo(&mut self, undo: &[Undo]) -> Result<(), JournalError> {
         self.0.write(&StudyJournalEntry::Undo(undo.to_vec()))
     }
 
-    /// Keep a replicate.
+    /// Keeps a repeat.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn replicate(&mut self, replicate: &StudyReplicate) -> Result<(), JournalError> {
         self.0
             .write(&StudyJournalEntry::Replicate(replicate.clone()))
     }
 
-    /// Keep what a place stands on.
+    /// Keeps the description of a place.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn place(&mut self, place: &SeenPlace) -> Result<(), JournalError> {
         self.0
             .write(&StudyJournalEntry::Place(Box::new(place.clone())))
     }
 
-    /// Remove it: the study is done.
+    /// Removes the journal of a finished study.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn remove(self) -> Result<(), JournalError> {
         self.0.remove()
     }
@@ -240,7 +240,7 @@ pub struct KilledStudy {
 }
 
 impl KilledStudy {
-    /// Those whose journals have names that begin with `stem`, as far as they can be read.
+    /// Killed studies whose journal names begin with `stem`, as far as they can be read.
     #[must_use]
     pub fn left_at(stem: &Path) -> Vec<Self> {
         let paths = LineFile::named(stem).into_iter();
@@ -250,7 +250,7 @@ impl KilledStudy {
             .collect()
     }
 
-    /// What was asked for; absent in a journal of an earlier version.
+    /// The request; absent in journals of earlier versions.
     #[must_use]
     pub const fn asked(&self) -> Option<&StudyAsked> {
         self.recorded.asked.as_ref()
@@ -261,16 +261,16 @@ impl KilledStudy {
         self.recorded.begun_at.first().map_or("", String::as_str)
     }
 
-    /// Replicates that were measured.
+    /// Number of repeats measured.
     #[must_use]
     pub const fn replicates(&self) -> usize {
         self.recorded.replicates.len()
     }
 
-    /// Forget it; `false`, and nothing is done, where what it set up is still to be undone.
+    /// Discards it. Returns `false` without effect if its set-ups must still be undone.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn discard(self) -> Result<bool, JournalError> {
         if !self.recorded.undo.is_empty() || self.recorded.scratch.is_some() {
             return Ok(false);
@@ -280,7 +280,7 @@ impl KilledStudy {
     }
 }
 
-/// What whole lines say.
+/// Parses complete lines.
 // fuzzed: journal
 pub(crate) fn read(bytes: &[u8]) -> Result<RecordedStudy, String> {
     let mut recorded = RecordedStudy::default();
@@ -351,7 +351,7 @@ mod tests {
         journal.replicate(&replicate(2)).expect("kept");
         drop(journal);
         let whole = fs::read(&path).expect("bytes");
-        // Killed at any byte of the last entry, the one before is whole.
+        // If killed at any byte of the last entry, the previous one is complete.
         let last = whole[..whole.len() - 1].iter().rposition(|&it| it == b'\n');
         for length in last.expect("lines") + 1..whole.len() {
             fs::write(&path, &whole[..length]).expect("a file");
@@ -365,7 +365,7 @@ mod tests {
         }
     }
 
-    /// A file of somebody else that had no line end was emptied, and an empty one taken.
+    /// Bug: a file of someone else without a line end was emptied, and an empty one taken over.
     #[test]
     fn what_is_no_journal_is_left_alone() {
         let top = tempfile::tempdir().expect("a directory");
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(fs::read(&other).expect("there"), KIND.first_line);
     }
 
-    /// What had come to have the name of a journal was removed with it.
+    /// Bug: another file that had got the name of a journal was removed with it.
     #[test]
     fn only_what_was_opened_is_removed() {
         let top = tempfile::tempdir().expect("a directory");
@@ -430,8 +430,7 @@ mod tests {
         journal.restart().expect("emptied");
         journal.begun("now").expect("kept");
         drop(journal);
-        // A process that another test is just starting holds all that is open until it is another
-        // program.
+        // A child process that another test is just starting holds all open files until exec.
         let (_, found) = loop {
             match Journal::open(&path) {
                 Err(JournalError::Busy { .. }) => std::thread::yield_now(),

@@ -1,4 +1,4 @@
-//! Runs `study`: from a definition to a [`Run`] with every replicate and what follows from them.
+//! Runs `study`: from a definition to a [`Run`] with every repeat and the conclusions.
 
 mod hosts;
 mod in_use;
@@ -35,7 +35,7 @@ use preflight::{describe, refuse_missing};
 use seen::is_same_storage;
 use session::StudySession;
 
-/// Of more combinations, only those with void replicates are named.
+/// With more combinations, only those with invalid repeats are named.
 const CELLS_LISTED_MAX: usize = 6;
 
 pub use journal::{Journal, JournalError, JournalHead, KilledStudy, StudyAsked};
@@ -45,70 +45,70 @@ pub use scratch::LeftScratch;
 pub use script::ScriptError;
 pub use session::mentions_scratch;
 
-/// Whether a study goes on where an earlier one was interrupted.
+/// Whether to resume an interrupted study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// It begins; one that was killed, or stopped after ten minutes of repeats, is an error.
+    /// Start; an error if there is a killed study, or one stopped after ten minutes of repeats.
     New,
-    /// It goes on where it was interrupted.
+    /// Resume where it was interrupted.
     Resume,
-    /// What was measured before is thrown away.
+    /// Discard earlier measurements.
     Restart,
-    /// What was measured before is all there is, and nothing more is measured.
+    /// Report earlier measurements without measuring more.
     Keep,
 }
 
-/// What is asked for, as resolved from the command line.
+/// The request, as resolved from the command line.
 #[derive(Clone)]
 pub struct StudyRequest<'a> {
-    /// What can be measured.
+    /// Available measurements.
     pub measures: &'a dyn Measures,
     pub definition: StudyDefinition,
-    /// The file, or the name of a study that comes with the program.
+    /// The file, or the name of a built-in study.
     pub source: String,
-    /// Where the file is, for its scripts.
+    /// Directory of the file, for its scripts.
     pub directory: PathBuf,
-    /// Seed of the order, unless it goes on with another.
+    /// Seed of the order, unless a resumed study has another.
     pub seed: u64,
-    /// Whether it goes on.
+    /// Whether to resume.
     pub beginning: Beginning,
-    /// Where each replicate is kept at once; nowhere when absent.
+    /// Where each repeat is kept at once; none if absent.
     pub journal: Option<PathBuf>,
-    /// Room that stays free; the program's choice when absent.
+    /// Reserve of free space; chosen automatically if absent.
     pub reserve: Option<Bytes>,
-    /// What may be done to files and devices: nothing, but by a command whose user says so.
+    /// What may be done to files and devices: nothing, unless the user of a command allows it.
     pub permission: WritePermission,
-    /// Changes of the first factor's levels that must not be.
+    /// Limits on changes between levels of the first factor.
     pub limits: &'a [Limit],
-    /// What the run records of all this.
+    /// The setup recorded in the run.
     pub setup: Setup,
-    /// The hosts that measure each replicate together, where there are several.
+    /// The hosts that measure each repeat together, if there are several.
     pub ranks: Option<Ranks>,
 }
 
-/// Where a study stands.
+/// Progress of a study.
 #[derive(Clone, Debug)]
 pub struct StudyStage {
-    /// What is done, in words.
+    /// Current step, in words.
     pub title: String,
-    /// Share of the work that is done, 0 to 1.
+    /// Progress, 0 to 1.
     pub done: f64,
     /// Time since the start.
     pub elapsed: Duration,
-    /// Time that is left, as far as it can be told.
+    /// Estimated time left, if known.
     pub left: Option<Duration>,
 }
 
-/// Is told where a study stands.
+/// Receives the progress of a study.
 pub type ShowStudy<'a> = &'a mut dyn FnMut(&StudyStage);
 
-/// Why there is no run at all.
+/// Why there is no run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyRunError {
-    /// What is asked for does not go together, or with what was measured before.
+    /// The request is inconsistent, or conflicts with earlier measurements.
     #[error("{0}")]
     Usage(String),
-    /// The machine lacks something that the study needs.
+    /// The machine lacks a requirement of the study.
     #[error("the study needs {0}")]
     Needs(String),
     /// The target cannot be used.
@@ -117,42 +117,42 @@ pub enum StudyRunError {
     /// A set-up or tear-down failed.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// Replicates cannot be kept.
+    /// Repeats cannot be kept.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The scratch directory cannot be made.
+    /// The scratch directory cannot be created.
     #[error("no directory for set-ups can be made in {}", path.display())]
     Scratch {
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// What a set-up is undone by cannot be noted.
+    /// The script that undoes a set-up cannot be recorded.
     #[error("cannot note in {} what is to be undone", path.display())]
     Record {
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A replicate failed.
+    /// A repeat failed.
     #[error("{cell}{}", with_causes(error))]
     Measure {
-        /// Its levels, in words, and a colon; nothing where there is one replicate only.
+        /// Its levels, in words, and a colon; empty if there is only one repeat.
         cell: String,
-        /// Why.
+        /// The error.
         error: MeasureError,
     },
-    /// What is wanted of a replicate is not in it.
+    /// A repeat lacks the requested readings.
     #[error("{cell}with these settings {kind} gives none of the readings wanted ({}). It gives \
              {}", wanted.join(", "), given.join(", "))]
     NoReading {
-        /// The same.
+        /// Its levels, in words, and a colon; empty if there is only one repeat.
         cell: String,
         /// Kind of the measurement.
         kind: String,
-        /// The readings that the study names.
+        /// The readings that the study requests.
         wanted: Vec<String>,
-        /// Those that there are.
+        /// The available readings.
         given: Vec<String>,
     },
     /// It failed, and could not be undone either.
@@ -163,13 +163,13 @@ pub enum StudyRunError {
         /// What may be left, in words.
         left: String,
     },
-    /// Nothing more is measured of a study whose program was killed.
+    /// A killed study that is not to be measured further.
     #[error(transparent)]
     Killed(#[from] Killed),
-    /// A signal came.
+    /// A signal arrived.
     #[error("stopped by {0}")]
     Interrupted(&'static str),
-    /// The budget was used up before the fewest rounds were done.
+    /// The budget ran out before the minimum number of rounds.
     #[error(
         "--budget {budget} is too short: {done} of {} of each combination were measured. Use \
          --budget {:.0}s",
@@ -177,18 +177,18 @@ pub enum StudyRunError {
         needed.as_secs_f64().ceil()
     )]
     OutOfTime {
-        /// Whole rounds.
+        /// Complete rounds.
         done: u32,
-        /// The fewest that were asked for.
+        /// Requested minimum.
         wanted: u32,
         budget: Duration,
-        /// What would be enough for a conclusion.
+        /// Budget sufficient for a conclusion.
         needed: Duration,
     },
 }
 
 impl StudyRunError {
-    /// Whether it was asked for wrongly, and nothing was done.
+    /// Whether it is a usage error and nothing was done.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
@@ -209,11 +209,11 @@ impl StudyRunError {
     }
 }
 
-/// Run a study. The journal comes back with the run, to be removed once the run is archived; that
-/// of a partial run stays, for the study to go on with, unless it is not to.
+/// Runs a study. Returns the journal with the run, to be removed once the run is archived. The
+/// journal of a partial run stays, so that the study can be resumed, unless that is not wanted.
 ///
 /// # Errors
-/// When nothing could be measured. What was measured before something went wrong is a partial run.
+/// If nothing could be measured. Measurements before an error are a partial run.
 pub fn run_study(
     request: &StudyRequest<'_>,
     interrupt: &Interrupt,
@@ -231,7 +231,7 @@ pub fn run_study(
     let status = match hosts::parted(ranks, measured)? {
         Ok(()) => Status::Complete,
         Err(error) if ended.replicates.is_empty() => {
-            // There is nothing to go on with.
+            // There is nothing to resume.
             ended.journal.map_or(Ok(()), Journal::remove)?;
             return Err(with_what_is_left(before_all(error), &ended.warnings));
         }
@@ -243,10 +243,10 @@ pub fn run_study(
     let journal = ended.journal.filter(|_| is_done);
     let (mut study, unprecise) = study_of(request, ended.begun_at, ended.replicates);
     study.environment = [ended.environment, set_ups(&request.definition)].concat();
-    // The study's target is not measured where settings and levels name others.
+    // The study's target is not measured if settings and levels name others.
     let (places, mut warnings) = match ended.places.merged() {
         (places, _) if places.is_empty() => (vec![target], notes(&cautions)),
-        // What is measured there may be called after a directory that is gone.
+        // Measurements there may be named after a directory that no longer exists.
         (places, warnings) if places.len() == 1 && is_same_storage(&places[0], &target) => {
             (vec![target], warnings)
         }
@@ -289,7 +289,8 @@ fn before_all(error: StudyRunError) -> StudyRunError {
     }
 }
 
-/// How levels are made, for the note: options of file systems and mounts are nowhere else.
+/// How levels are set up, for the note: options of file systems and mounts are recorded nowhere
+/// else.
 fn set_ups(definition: &StudyDefinition) -> Vec<String> {
     let mut found: Vec<(String, &str)> = Vec::new();
     for factor in &definition.factors {
@@ -325,8 +326,7 @@ fn notes(cautions: &[Caution]) -> Vec<Warning> {
     notes.collect()
 }
 
-/// The study with what follows from its replicates, and whether that is less precise than asked
-/// for.
+/// The study with its conclusions, and whether it is less precise than requested.
 fn study_of(
     request: &StudyRequest<'_>,
     begun_at: Vec<String>,
@@ -365,7 +365,7 @@ fn study_of(
     (study, unprecise.map(not_precise))
 }
 
-/// Combinations of levels of which there is no figure, where others have some.
+/// Combinations of levels without any figure, if others have some.
 fn without_figures(study: &Study) -> Option<Warning> {
     let has_none = |cell: &&StudyCell| {
         let mut figures = cell.figures.iter();
@@ -388,7 +388,7 @@ fn without_figures(study: &Study) -> Option<Warning> {
     })
 }
 
-/// How many replicates are left of each combination of levels, where warnings void some.
+/// Remaining repeats of each combination of levels, if warnings make some invalid.
 fn void_replicates(study: &Study) -> Option<Warning> {
     let of_each = || {
         let cells = study.cells.iter();
@@ -415,7 +415,7 @@ fn void_replicates(study: &Study) -> Option<Warning> {
     })
 }
 
-/// What replicates were warned of, each kind of warning once.
+/// Warnings of repeats, each code once.
 fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
     let mut found: Vec<(&Warning, usize)> = Vec::new();
     for replicate in replicates {
@@ -443,7 +443,7 @@ fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
             _ => warning.clone().of(format_args!("{count} of {all}")),
         };
         Warning {
-            // The figures that a replicate's warning voids are left out of the study.
+            // Figures of an invalid repeat are left out of the study.
             severity: warning.severity.min(Severity::Warning),
             ..named
         }

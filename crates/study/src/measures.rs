@@ -1,4 +1,4 @@
-//! What a study can measure: its own measurements, and whatever else the program brings.
+//! Measurements available to a study: its own, and those of the program.
 
 use kinds::measure::{
     MeasureError, Measured, Measuring, ReplicateContext, Stop, command, kind_named, measured_paths,
@@ -8,21 +8,21 @@ use procedure::study::{KindOutline, Kinds, SettingMistake};
 use results::{Severity, Warning};
 use units::TargetName;
 
-/// Kinds of measurements that a study can choose from.
+/// Kinds of measurements that a study can use.
 pub trait Measures {
-    /// What a kind has; nothing for an unknown kind.
+    /// The outline of a kind; `None` if unknown.
     fn outline(&self, kind: &str) -> Option<KindOutline>;
 
-    /// Whether the settings, which may name what is made later, can be measured with.
+    /// Checks the settings, which may name files that are created later.
     ///
     /// # Errors
-    /// When there is no such kind, or a setting is unknown, missing, or has no such value.
+    /// If the kind or a setting is unknown, or a setting is missing or invalid.
     fn check(&self, kind: &str, settings: &toml::Table) -> Result<(), SettingMistake>;
 
-    /// Whether it can be measured at that place, before anything is done there.
+    /// Checks that it can be measured at that place, before anything is done there.
     ///
     /// # Errors
-    /// When the place does not exist, or is of the wrong kind.
+    /// If the place does not exist, or is of the wrong kind.
     fn check_at(
         &self,
         kind: &str,
@@ -30,8 +30,8 @@ pub trait Measures {
         place: &ReplicateContext,
     ) -> Result<(), MeasureError>;
 
-    /// Open it there and measure nothing, where that takes no work of the user's: what the storage
-    /// refuses is found before anything is measured.
+    /// Opens it there without measuring, if that takes no work of the user's, to detect errors of
+    /// the storage before the first measurement.
     ///
     /// # Errors
     /// Those of [`measure`](Self::measure).
@@ -44,10 +44,10 @@ pub trait Measures {
         Ok(())
     }
 
-    /// Measure one replicate.
+    /// Measures one repeat.
     ///
     /// # Errors
-    /// When it cannot be measured, or somebody stopped it: nothing of ours is left then.
+    /// If it cannot be measured or is stopped. Nothing of ours is left then.
     fn measure(
         &self,
         kind: &str,
@@ -56,7 +56,7 @@ pub trait Measures {
         stop: &Stop,
     ) -> Result<Measured, MeasureError>;
 
-    /// Every path that is measured when the target is `target`, with what is only read.
+    /// All paths that are measured for `target`, including those that are only read.
     fn paths(&self, kind: &str, settings: &toml::Table, target: &TargetName) -> Vec<TargetName>;
 }
 
@@ -115,7 +115,7 @@ impl Measures for OwnMeasurements {
     }
 }
 
-/// Figures that must not be used are in no mean; why stands in the warnings.
+/// Invalid figures are in no mean; the warnings say why.
 fn without_void(measured: Measured) -> Measured {
     match is_void(&measured.warnings) {
         true => Measured {
@@ -126,12 +126,12 @@ fn without_void(measured: Measured) -> Measured {
     }
 }
 
-/// Whether a replicate with those warnings has no figures that may be used.
+/// Whether a repeat with these warnings has no valid figures.
 pub(crate) fn is_void(warnings: &[Warning]) -> bool {
     warnings.iter().any(|it| it.severity == Severity::Invalid)
 }
 
-/// The same, for the reader of study files.
+/// The same, for the parser of study files.
 #[must_use]
 pub fn study_kinds(measures: &dyn Measures) -> Kinds<'_> {
     Kinds {

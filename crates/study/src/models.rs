@@ -1,14 +1,14 @@
-//! What a reader must know of the figures of models: how far a model is from its device is not in
-//! their intervals.
+//! Warning about figures of models: their intervals do not include the difference between a model
+//! and its device.
 
 use procedure::study::StudyDefinition;
 use results::{StudyCell, StudyReplicate, Warning, WarningCode};
 use units::TargetName;
 
-/// Values that lie no further apart, relative to the largest, are the same.
+/// Values that differ by less than this, relative to the largest, are equal.
 const SAME: f64 = 1e-9;
 
-/// A doubt about the intervals of combinations that a model was measured in.
+/// A warning about intervals of combinations measured on a model.
 pub(super) fn no_chance(
     definition: &StudyDefinition,
     cells: &[StudyCell],
@@ -49,7 +49,7 @@ pub(super) fn no_chance(
     ))
 }
 
-/// Whether a model is measured in a cell: its target, or what a setting names.
+/// Whether a cell measures a model, as its target or by a setting.
 fn is_model(definition: &StudyDefinition, levels: &[usize]) -> bool {
     let settings = definition.settings_of(levels);
     let texts = settings.values().filter_map(|value| value.as_str());

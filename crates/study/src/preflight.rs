@@ -1,4 +1,4 @@
-//! What is looked at before a study begins.
+//! Checks before a study starts.
 
 use std::env;
 
@@ -9,10 +9,10 @@ use lab::bench::{BenchError, inspected};
 use lab::simulated::describe_model;
 use units::TargetName;
 
-/// Stands for the rights of root among the programs that a study needs.
+/// Stands for root privileges among the required programs.
 const ROOT: &str = "root";
 
-/// What of a study's needs this machine lacks, in words.
+/// Requirements of a study that this machine lacks, in words.
 #[must_use]
 pub fn missing(needs: &[String]) -> Vec<String> {
     let missing = needs.iter().filter(|need| !is_there(need));
@@ -23,7 +23,7 @@ pub fn missing(needs: &[String]) -> Vec<String> {
     words.collect()
 }
 
-/// Refuse to begin where something is missing.
+/// Refuses to start if a requirement is missing.
 pub(super) fn refuse_missing(needs: &[String]) -> Result<(), StudyRunError> {
     match missing(needs) {
         none if none.is_empty() => Ok(()),
@@ -39,7 +39,7 @@ fn is_there(need: &str) -> bool {
     env::split_paths(&path).any(|directory| directory.join(need).is_file())
 }
 
-/// What a target is, and what would mislead.
+/// Describes a target, with cautions.
 pub(super) fn describe(
     target: &TargetName,
 ) -> Result<(TargetDescription, Vec<Caution>), BenchError> {

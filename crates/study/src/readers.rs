@@ -1,12 +1,12 @@
-//! Private readers of text from outside, for the fuzz targets.
+//! Private parsers of untrusted text, for the fuzz targets.
 
 use crate::journal;
 
-/// Reads the bytes of a journal up to the last whole line; gives the replicates in it and the
-/// bytes of those lines.
+/// Parses a journal up to the last complete line. Returns the number of repeats and the length of
+/// these lines.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub fn journal(bytes: &[u8]) -> Result<(usize, usize), String> {
     let last = bytes.iter().rposition(|&byte| byte == b'\n');
     let whole = last.map_or(0, |last| last + 1);

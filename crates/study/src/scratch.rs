@@ -1,9 +1,9 @@
-//! A directory of a study's own, in which its set-ups may put what they like, and in which stands
-//! what must be undone.
+//! A study's scratch directory, for use by its set-ups, with a record of what must be undone.
 //!
-//! Whatever lies in it is removed with it, but nothing that is mounted there: that is somebody's
-//! data. A record in it says whose it is: it is locked while its study runs, names the seal that
-//! the directory's name repeats, and the directory that it was made in, so that a copy is nobody's.
+//! Its content is removed with it, except mounts, whose data belongs to someone else. A record in
+//! it identifies the owner: it is locked while its study runs, and has the seal that is also part
+//! of the directory's name, and the identity of the original directory, so that a copy has no
+//! owner.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
@@ -21,30 +21,30 @@ use super::in_use::{mounted_below, user_of};
 use super::journal::Undo;
 use host::locked::Locked;
 
-/// How the names of these directories begin; sixteen hexadecimal digits follow.
+/// Prefix of these directories' names, followed by sixteen hexadecimal digits.
 const PREFIX: &str = ".seekstone-study-";
 const DIGITS: usize = 16;
-/// The record in them.
+/// Name of the record.
 const RECORD: &str = ".seekstone-record";
 const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
-/// The longest record that is read.
+/// Maximum length of a record.
 const RECORD_BYTES_MAX: u64 = 16 << 20;
 
-/// Whose a scratch directory is.
+/// Owner of a scratch directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ScratchOwner {
-    /// The process that made it.
+    /// The process that created it.
     pid: u32,
-    /// The study, as it was named.
+    /// Name of the study.
     study: String,
-    /// What the study means.
+    /// Digest of the study's meaning.
     digest: String,
-    /// The digits of the directory's name, which nobody can know before.
+    /// The digits of the directory's name, which are unpredictable.
     seal: String,
-    /// What tells the directory from any other.
+    /// Identity of the directory.
     directory: String,
 }
 
@@ -55,7 +55,7 @@ enum ScratchRecordLine {
     Undo(Vec<Undo>),
 }
 
-/// A path with every scratch directory in it called the same.
+/// A path with all scratch directories replaced by the same name.
 #[must_use]
 pub fn without_digits(path: &str) -> String {
     let mut parts = path.split(PREFIX);
@@ -67,7 +67,7 @@ pub fn without_digits(path: &str) -> String {
     plain
 }
 
-/// A scratch directory. It stays when it is dropped: [`Scratch::remove`] says what went wrong.
+/// A scratch directory. It is not removed on drop, since [`Scratch::remove`] reports errors.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -76,17 +76,17 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Make one in `parent`, for the owner alone.
+    /// Creates one in `parent`, accessible only to the owner.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn create(parent: &Path, study: &str, digest: &str) -> io::Result<Self> {
         let parent = fs::canonicalize(parent)?;
         let seal = checked_digits(Seal::fresh()?.number());
         let path = parent.join(format!("{PREFIX}{seal}"));
         DirBuilder::new().mode(0o700).create(&path)?;
         Self::begin(&path, seal, study, digest).inspect_err(|_| {
-            // If anything is in it, that stays.
+            // Fails if it is not empty, which is intended.
             let _ = fs::remove_dir(&path);
         })
     }
@@ -94,9 +94,9 @@ impl Scratch {
     fn begin(path: &Path, seal: String, study: &str, digest: &str) -> io::Result<Self> {
         let directory = rustix::fs::open(path, DIRECTORY_FLAGS, Mode::empty())?;
         let directory = Locked(directory.into());
-        // Until the record says whose it is.
+        // Locked until the record has an owner.
         flock(&*directory, FlockOperation::NonBlockingLockExclusive)?;
-        // Whatever is in it goes with it.
+        // Anything in it would be removed with it.
         if !is_mine(&directory)? || names(&directory)?.next().is_some() {
             let why = "somebody put another directory in its place";
             return Err(io::Error::other(why));
@@ -128,10 +128,10 @@ impl Scratch {
         &self.path
     }
 
-    /// Note what must be undone from now on, the last first.
+    /// Records what must be undone from now on, the last first.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn note(&mut self, undo: &[Undo]) -> io::Result<()> {
         self.write(&ScratchRecordLine::Undo(undo.to_vec()))
     }
@@ -143,38 +143,37 @@ impl Scratch {
         self.record.sync_data()
     }
 
-    /// Remove it with all that is in it, the record last.
+    /// Removes it with all its content, the record last.
     ///
     /// # Errors
-    /// When something is mounted in it (nothing is touched then), or the system refuses.
+    /// If something is mounted in it (then nothing is changed), or the system refuses.
     pub fn remove(self) -> io::Result<()> {
         remove(&self.path, &self.record)
     }
 }
 
-/// A scratch directory of a study that was killed. While this value lives, nobody else removes it.
+/// Scratch directory of a killed study. While this value lives, nobody else removes it.
 #[derive(Debug)]
 pub struct LeftScratch {
     pub path: PathBuf,
-    /// The process that made it, which was killed before it could say so where there is none.
+    /// The process that created it, unless it was killed before it recorded that.
     pub pid: Option<u32>,
-    /// The study, as it was named.
+    /// Name of the study.
     pub study: String,
-    /// What the study means.
+    /// Digest of the study's meaning.
     pub digest: String,
-    /// What was set up and not taken down, in the order of its making.
+    /// Set-ups not yet undone, in the order in which they were made.
     pub undo: Vec<Undo>,
-    /// Bytes that its files take up, the record not counted.
+    /// Size of its files on disk, bytes, without the record.
     pub bytes: u64,
-    /// How many files there are, without it.
+    /// Number of files, without the record.
     pub files: u64,
     /// Holds the lock.
     record: Locked,
 }
 
 impl LeftScratch {
-    /// Those in `directory`, in the order of their names. What cannot be examined is not ours to
-    /// judge, and is passed over.
+    /// Those in `directory`, sorted by name. Directories that cannot be examined are skipped.
     #[must_use]
     pub fn find(directory: &Path) -> Vec<Self> {
         let entries = fs::read_dir(directory).into_iter().flatten();
@@ -188,14 +187,14 @@ impl LeftScratch {
         paths.iter().filter_map(|path| Self::at(path)).collect()
     }
 
-    /// The one at `path`; `None` where there is none, somebody uses it, or it is not ours.
+    /// The one at `path`; `None` if there is none, it is in use, or it is not ours.
     #[must_use]
     pub fn at(path: &Path) -> Option<Self> {
         let digits = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
         let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
         (digits.len() == DIGITS && digits.chars().all(is_digit)).then_some(())?;
         let directory = rustix::fs::open(path, DIRECTORY_FLAGS, Mode::empty()).ok()?;
-        // A FIFO must not hold us, nor a link lead us away.
+        // Must not block on a FIFO or follow a link.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let record = rustix::fs::openat(&directory, RECORD, flags, Mode::empty());
         let directory = File::from(directory);
@@ -227,7 +226,7 @@ impl LeftScratch {
         })
     }
 
-    /// One of a study that was killed before its record said a word, or behind its removal.
+    /// One of a study killed before its record was written, or after it was removed.
     fn blank_at(path: &Path, digits: &str, directory: File) -> Option<Self> {
         (is_mine(&directory).ok()? && is_checked(digits)).then_some(())?;
         flock(&directory, FlockOperation::NonBlockingLockExclusive).ok()?;
@@ -247,10 +246,10 @@ impl LeftScratch {
         })
     }
 
-    /// Remove it with all that is in it.
+    /// Removes it with all its content.
     ///
     /// # Errors
-    /// When something is mounted in it or somebody uses it (nothing is touched then), or the system
+    /// If something is mounted in it or it is in use (then nothing is changed), or the system
     /// refuses.
     pub fn remove(self) -> io::Result<()> {
         if self.pid.is_none() {
@@ -267,7 +266,7 @@ impl LeftScratch {
     }
 }
 
-/// Whether a directory is for me alone.
+/// Whether only the current user can access a directory.
 fn is_mine(directory: &File) -> io::Result<bool> {
     let found = FileLinks::of(directory)?;
     Ok(found.is_private() && found.owner == rustix::process::geteuid().as_raw())
@@ -280,12 +279,12 @@ fn names(directory: &File) -> io::Result<impl Iterator<Item = String>> {
     Ok(names.filter(|it| it != "." && it != ".."))
 }
 
-/// Whose it is, and what must be undone; `None` for a record that is none of ours.
+/// The owner, and what must be undone; `None` if the record is not valid.
 fn read(record: &File) -> Option<(ScratchOwner, Vec<Undo>)> {
     let mut bytes = Vec::new();
     record.take(RECORD_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     let (mut owner, mut undo) = (None, Vec::new());
-    // A line that was cut off is not there.
+    // A truncated line is ignored.
     let lines = bytes.split_inclusive(|&byte| byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
         // fuzzed: left_behind
@@ -299,7 +298,7 @@ fn read(record: &File) -> Option<(ScratchOwner, Vec<Undo>)> {
 
 fn remove(path: &Path, record: &File) -> io::Result<()> {
     let directory = rustix::fs::open(path, DIRECTORY_FLAGS, Mode::empty())?;
-    // The name may have come to stand for another directory: the record is in ours.
+    // The name may refer to another directory by now. The record is in ours.
     let named = FileLinks::named(&directory, RECORD)?;
     if !named.identity.is_same_file(&Identity::of(record)?) {
         return Err(io::Error::other("another directory has its name now"));
@@ -316,15 +315,15 @@ fn remove(path: &Path, record: &File) -> io::Result<()> {
         );
         return Err(io::Error::other(why));
     }
-    // Without its record nobody would know whose the rest is.
+    // Without its record, the rest would have no owner.
     remove_content(&directory, Some(RECORD))?;
-    // Or it would be taken for a killed study's.
+    // Otherwise it would be taken for that of a killed study.
     let _ = flock(&directory, FlockOperation::NonBlockingLockExclusive);
     rustix::fs::unlinkat(&directory, RECORD, AtFlags::empty())?;
     fs::remove_dir(path)
 }
 
-/// What lies in a directory.
+/// Content of a directory.
 #[derive(Debug, Default)]
 struct Survey {
     bytes: u64,
@@ -332,7 +331,7 @@ struct Survey {
 }
 
 impl Survey {
-    /// Look at everything, without following links.
+    /// Examines everything without following links.
     fn of(path: &Path) -> io::Result<Self> {
         let mut found = Self::default();
         let device = path.symlink_metadata()?.dev();
@@ -397,7 +396,7 @@ mod tests {
         scratch.note(&[undo()]).expect("noted");
         let path = scratch.path().to_owned();
         fs::write(path.join("file"), "ours").expect("a file");
-        // Its study runs.
+        // Its study is running.
         assert!(LeftScratch::at(&path).is_none());
         drop(scratch);
         let mut found = LeftScratch::find(top.path());
@@ -408,9 +407,9 @@ mod tests {
             ("study.toml", "5eed")
         );
         assert_eq!(left.undo, [undo()]);
-        // Somebody else looks at it.
+        // Someone else examines it.
         assert!(found.is_empty() && LeftScratch::at(&path).is_none());
-        // A file that is open is in use.
+        // An open file is in use.
         let used = File::open(path.join("file")).expect("a file");
         let refused = left.remove().expect_err("in use").to_string();
         assert!(refused.ends_with(" uses it: end that first"), "{refused}");
@@ -434,7 +433,7 @@ mod tests {
             }
             path
         };
-        // A copy, something without a record, one that was cut off, and other names.
+        // A copy, one without a record, a truncated one, and other names.
         like(".seekstone-study-0123456789abcdef", Some(&record));
         like(".seekstone-study-0123456789abcde0", None);
         like(
@@ -449,7 +448,8 @@ mod tests {
         assert_eq!(LeftScratch::find(top.path()).len(), 1);
     }
 
-    /// Whatever came into the place of the directory before its record was there went with it.
+    /// Bug: whatever came into the place of the directory before its record existed was removed
+    /// with it.
     #[test]
     fn a_directory_that_holds_something_is_not_taken() {
         let top = tempfile::tempdir().expect("a directory");
@@ -462,8 +462,8 @@ mod tests {
         assert_eq!(fs::read_dir(&path).expect("a directory").count(), 1);
     }
 
-    /// Killed before its record said a word, or behind its removal, a study left a directory that
-    /// nobody knew.
+    /// Bug: a study killed before its record was written, or after it was removed, left a directory
+    /// without an owner.
     #[test]
     fn an_empty_directory_of_a_killed_study_is_known_by_its_name() {
         let top = tempfile::tempdir().expect("a directory");

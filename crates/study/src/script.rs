@@ -1,8 +1,8 @@
-//! Runs the set-ups and tear-downs of a study.
+//! Runs the set-up and tear-down scripts of a study.
 //!
-//! Each runs in the shell, in a process group of its own, so that a Ctrl-C at the terminal reaches
-//! this program alone and what was set up is taken down in order. A set-up may leave processes
-//! behind (a server): nobody waits for them, and its tear-down ends them.
+//! Each runs in the shell, in its own process group, so that Ctrl-C at the terminal reaches only
+//! this program and set-ups are undone in order. A set-up may leave background processes (a
+//! server), which its tear-down ends.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -18,16 +18,16 @@ use units::Duration;
 
 use host::interrupt::Interrupt;
 
-/// How often a script is looked at.
+/// How often a running script is checked.
 const LOOK: StdDuration = StdDuration::from_millis(5);
-/// How long a script that is told to end may take.
+/// Maximum time for a script to end when asked to.
 const GRACE: StdDuration = StdDuration::from_secs(2);
-/// How much of what a script says last is repeated.
+/// Length of a script's last output that is quoted.
 const TAIL_BYTES: u64 = 600;
-/// How much of what a command prints is kept.
+/// Length of a command's output that is kept.
 const OUTPUT_BYTES: u64 = 2000;
 
-/// Why a script did not do its work.
+/// Why a script failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     /// The shell could not be started.
@@ -35,9 +35,9 @@ pub enum ScriptError {
     Start {
         /// File and line.
         place: String,
-        /// Which script.
+        /// Name of the script.
         what: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It ended with an error.
@@ -45,44 +45,44 @@ pub enum ScriptError {
     Failed {
         /// File and line.
         place: String,
-        /// Which script.
+        /// Name of the script.
         what: String,
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
-        /// What it said last.
+        /// Its last output.
         printed: String,
     },
-    /// It took too long.
+    /// It exceeded its time limit.
     #[error("{place}: {what} was ended after {limit}, its time-limit{printed}")]
     TooLong {
         /// File and line.
         place: String,
-        /// Which script.
+        /// Name of the script.
         what: String,
-        /// How long it may take.
+        /// Its time limit.
         limit: Duration,
-        /// What it said last.
+        /// Its last output.
         printed: String,
     },
-    /// A signal came.
+    /// A signal arrived.
     #[error("stopped by {0}")]
     Interrupted(&'static str),
 }
 
-/// Runs scripts with the same surroundings.
+/// Runs scripts in the same environment.
 #[derive(Clone, Debug)]
 pub struct Shell {
-    /// What they find in their environment.
+    /// Environment variables.
     pub variables: Vec<(String, String)>,
-    /// How long each may take.
+    /// Time limit of each.
     pub limit: Duration,
 }
 
 impl Shell {
-    /// Run a script to its end. Without an interrupt, as for a tear-down, no signal ends it.
+    /// Runs a script to its end. Without `interrupt`, as for a tear-down, no signal ends it.
     ///
     /// # Errors
-    /// When it fails, takes too long, or a signal came.
+    /// If it fails, takes too long, or a signal arrived.
     pub fn run(
         &self,
         script: &ShellScript,
@@ -92,10 +92,11 @@ impl Shell {
         self.printed_by(script, what, interrupt).map(drop)
     }
 
-    /// What a command prints, each line that is not blank; of a long output the first 2000 bytes.
+    /// Non-blank lines of a command's output, limited to the first 2000 bytes.
     ///
     /// # Errors
-    /// As of [`run`](Self::run).
+    ///
+    /// As for [`run`](Self::run).
     pub fn lines(
         &self,
         script: &ShellScript,
@@ -105,14 +106,14 @@ impl Shell {
         let mut output = self.printed_by(script, what, Some(interrupt))?;
         let mut text = Vec::new();
         let read = output.rewind();
-        // Of a file in memory nothing is lost.
+        // Reading a file in memory cannot lose data.
         let _ = read.and_then(|()| output.take(OUTPUT_BYTES).read_to_end(&mut text));
         let text = String::from_utf8_lossy(&text);
         let lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
         Ok(lines.map(str::to_owned).collect())
     }
 
-    /// Run a script to its end, and give what it printed.
+    /// Runs a script to its end, and returns its output.
     fn printed_by(
         &self,
         script: &ShellScript,
@@ -169,7 +170,8 @@ impl Shell {
     }
 }
 
-/// End a script with all that it started. It has not been waited for, so its number is its own.
+/// Kills a script with all its children. It has not been waited for, so its process id is still
+/// valid.
 fn end(child: &mut Child) {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let Some(group) = group else { return };
@@ -185,7 +187,7 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// The end of what a script said, on one line.
+/// The end of a script's output, on one line.
 fn printed(output: &mut File) -> String {
     let mut text = Vec::new();
     let length = output.seek(SeekFrom::End(0)).unwrap_or(0);
@@ -194,7 +196,7 @@ fn printed(output: &mut File) -> String {
         .seek(SeekFrom::Start(start))
         .and_then(|_| output.read_to_end(&mut text));
     let text = String::from_utf8_lossy(&text);
-    // The first word may have been cut.
+    // The first word may be truncated.
     let cut = usize::from(start > 0);
     let words: Vec<&str> = text.split_whitespace().skip(cut).collect();
     if read.is_err() || words.is_empty() {

@@ -1,31 +1,31 @@
-//! The places that a study measured, each that stands on something else.
+//! The measured places of a study, each on different storage.
 
 use results::{Caution, TargetDescription, Warning};
 use serde::{Deserialize, Serialize};
 
 use super::scratch::without_digits;
 
-/// A place that was measured.
+/// A measured place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeenPlace {
-    /// Position of the cell that was measured there.
+    /// Index of the cell measured there.
     pub cell: usize,
-    /// What it is, and what it stands on.
+    /// Its description, and the storage below it.
     pub description: TargetDescription,
-    /// What would mislead.
+    /// Its cautions.
     pub cautions: Vec<Caution>,
 }
 
 /// Targets on different storage.
 #[derive(Clone, Debug, Default)]
 pub struct SeenPlaces {
-    /// The study's own target, as it is named.
+    /// The study's own target as named.
     target: String,
     seen: Vec<SeenPlace>,
 }
 
 impl SeenPlaces {
-    /// Those of an earlier process, and which of them is the study's own target.
+    /// Places of an earlier process, with the study's own target identified.
     #[must_use]
     pub fn new(target: &str, earlier: Vec<SeenPlace>) -> Self {
         let target = target.to_owned();
@@ -35,7 +35,7 @@ impl SeenPlaces {
         }
     }
 
-    /// Add a place; whether that tells anything new.
+    /// Adds a place. Returns whether it is new.
     pub fn add(&mut self, place: SeenPlace) -> bool {
         let found = storage_of(&place.description);
         let mut seen = self.seen.iter_mut();
@@ -62,7 +62,7 @@ impl SeenPlaces {
         let mut warnings: Vec<Warning> = Vec::new();
         for (at, place) in self.seen.iter().enumerate() {
             for caution in &place.cautions {
-                // What is said of the machine is said again with each place.
+                // Cautions about the machine are repeated for each place.
                 if self.seen[..at]
                     .iter()
                     .any(|it| it.cautions.contains(caution))
@@ -81,12 +81,12 @@ impl SeenPlaces {
     }
 }
 
-/// Whether two places stand on the same.
+/// Whether two places are on the same storage.
 pub(super) fn is_same_storage(one: &TargetDescription, other: &TargetDescription) -> bool {
     storage_of(one) == storage_of(other)
 }
 
-/// What a place stands on, whatever it is called and however full it is.
+/// The storage of a place, ignoring its name and how full it is.
 fn storage_of(place: &TargetDescription) -> TargetDescription {
     let mut storage = TargetDescription {
         given: String::new(),
@@ -96,11 +96,11 @@ fn storage_of(place: &TargetDescription) -> TargetDescription {
         ..place.clone()
     };
     if place.file_system.is_none() && place.devices.is_empty() {
-        // A model: its name says it all.
+        // A model is identified by its name.
         storage.path.clone_from(&place.path);
     }
     if let Some(system) = &mut storage.file_system {
-        // The directory of set-ups has another name when the study goes on.
+        // The scratch directory has another name when the study is resumed.
         system.mount_point = without_digits(&system.mount_point);
         (system.available_bytes, system.files_free) = (None, None);
     }

@@ -1,4 +1,4 @@
-//! A study under way: set-ups, replicates in their order, tear-downs.
+//! A running study: set-ups, repeats in order, tear-downs.
 
 mod places;
 mod undo;
@@ -26,10 +26,10 @@ use lab::cells::Killed;
 use lab::laboratory::trial_seed;
 use lab::run_journal::RunHead;
 
-/// Fewer rounds bear no conclusion.
+/// Minimum number of rounds for a conclusion.
 const ROUNDS_LEAST: u32 = PAIRS_MIN as u32;
 
-/// That so many repeats are of another machine.
+/// Warns that this many repeats are from another machine.
 fn of_machines(count: usize, first: &JournalHead, now: &JournalHead) -> Warning {
     let which = match count {
         1 => "repeat was".to_owned(),
@@ -43,7 +43,7 @@ fn of_machines(count: usize, first: &JournalHead, now: &JournalHead) -> Warning 
     Warning::warn(WarningCode::StudyMachines, text)
 }
 
-/// A study under way.
+/// A running study.
 pub(super) struct StudySession<'a> {
     request: &'a StudyRequest<'a>,
     interrupt: &'a Interrupt,
@@ -57,18 +57,18 @@ pub(super) struct StudySession<'a> {
     /// What must be undone, the last first.
     undo: Vec<Undo>,
     warnings: Vec<Warning>,
-    /// The environment as the note has it.
+    /// The environment as recorded in the note.
     environment: Vec<String>,
     places: SeenPlaces,
     begun: Instant,
-    /// Replicates that an earlier process measured.
+    /// Repeats measured by an earlier process.
     inherited: usize,
-    /// Rounds before the next look at the precision.
+    /// Rounds until the next check of the precision.
     rounds: u32,
     rule: Rounds,
 }
 
-/// What is left of a session.
+/// Result of a session.
 pub(super) struct FinishedSession {
     pub replicates: Vec<StudyReplicate>,
     pub begun_at: Vec<String>,
@@ -81,7 +81,7 @@ pub(super) struct FinishedSession {
 }
 
 impl<'a> StudySession<'a> {
-    /// Open the journal and see what it holds.
+    /// Opens the journal and reads it.
     pub fn open(
         request: &'a StudyRequest<'a>,
         environment: &Environment,
@@ -125,7 +125,7 @@ impl<'a> StudySession<'a> {
             directory: std::env::current_dir().unwrap_or_default(),
         };
         if let Err(error) = session.go_on(recorded, machine, &asked) {
-            // What was refused leaves nothing.
+            // A refused study leaves nothing behind.
             let made = session.journal.take().filter(|_| is_blank);
             made.map_or(Ok(()), Journal::remove)?;
             return Err(error);
@@ -137,7 +137,7 @@ impl<'a> StudySession<'a> {
         Ok(session)
     }
 
-    /// Take over what an interrupted study measured, if that is wanted.
+    /// Takes over the repeats of an interrupted study, if requested.
     fn go_on(
         &mut self,
         recorded: RecordedStudy,
@@ -158,7 +158,7 @@ impl<'a> StudySession<'a> {
         let is_begun = recorded.head.as_ref();
         let is_begun = is_begun.filter(|it| count == 0 && it.meaning == head.meaning);
         if let (Beginning::Resume, Some(begun)) = (self.request.beginning, is_begun) {
-            // Killed in its first replicate: there is its order, and nothing else.
+            // Killed in its first repeat: only the order exists.
             self.seed = begun.seed;
             let seed = begun.seed;
             journal.restart()?;
@@ -234,7 +234,7 @@ impl<'a> StudySession<'a> {
         }
     }
 
-    /// The lines of the note on the environment, some of which commands print.
+    /// The environment of the note, including output of commands.
     fn describe_environment(&mut self) -> Result<(), StudyRunError> {
         let shell = Shell {
             variables: self.variables(),
@@ -254,7 +254,7 @@ impl<'a> StudySession<'a> {
         Ok(())
     }
 
-    /// Tell what cannot be measured before anything is: at first what needs no set-up to be seen.
+    /// Reports what cannot be measured before anything is, starting with what needs no set-up.
     fn check_cells(&self, is_set_up: bool) -> Result<(), StudyRunError> {
         let checked = self.check_own_cells(is_set_up);
         agreed(self.request.ranks.as_ref(), checked)
@@ -285,7 +285,7 @@ impl<'a> StudySession<'a> {
         checked.map_err(|error| self.failed(cell, error))
     }
 
-    /// Open the measurement of a cell whose set-ups are made.
+    /// Opens the measurement of a cell whose set-ups are done.
     fn open_cell(&self, position: usize) -> Result<(), StudyRunError> {
         let cell = &self.plan.cells()[position];
         self.check(cell)?;
@@ -297,8 +297,8 @@ impl<'a> StudySession<'a> {
         tried.map_err(|error| self.failed(cell, error))
     }
 
-    /// Each set-up and tear-down, and between them each measurement is opened, so that what fails
-    /// is known before the first replicate.
+    /// Runs each set-up and tear-down, and opens each measurement in between, to detect errors
+    /// before the first repeat.
     fn rehearse(&mut self) -> Result<(), StudyRunError> {
         for group in self.plan.groups() {
             self.report("trying the set-ups");
@@ -314,14 +314,15 @@ impl<'a> StudySession<'a> {
         Ok(())
     }
 
-    /// Whether another round keeps the budget. With as many as a conclusion needs, it need not.
+    /// Whether another round keeps the budget. Below the number that a conclusion needs, it need
+    /// not.
     fn has_time_for(&mut self, round: u32) -> Result<bool, StudyRunError> {
         let definition = &self.request.definition;
         let Some(budget) = definition.budget else {
             return Ok(true);
         };
         let (done, elapsed) = (round - 1, self.elapsed()?);
-        // Rounds before an interruption took none of this time.
+        // Rounds before an interruption did not use this time.
         let inherited = self.inherited / self.plan.cells().len().max(1);
         let own = done.saturating_sub(inherited as u32);
         let wanted = definition.rounds_min;
@@ -350,7 +351,7 @@ impl<'a> StudySession<'a> {
         Ok(false)
     }
 
-    /// How long it has taken so far: on all hosts what it is on rank 0.
+    /// Time so far, by rank 0's clock on all hosts.
     fn elapsed(&self) -> Result<Duration, StudyRunError> {
         let own = Duration::from(self.begun.elapsed());
         match &self.request.ranks {
@@ -359,7 +360,7 @@ impl<'a> StudySession<'a> {
         }
     }
 
-    /// Whether there are enough rounds, now that all before the next look are done.
+    /// Whether there are enough rounds, now that all before the next check are done.
     fn is_enough(&mut self) -> Result<bool, StudyRunError> {
         let definition = &self.request.definition;
         let rule = *self.rule.rule();
@@ -427,7 +428,7 @@ impl<'a> StudySession<'a> {
         let undone = self.undo_to(base);
         let measured = measured.map_err(|error| self.failed(&cell, error))?;
         undone?;
-        // A void one has no readings left, and does not show which ones others will have.
+        // An invalid repeat has no readings, and does not show which ones others will have.
         if !is_void(&measured.warnings) {
             self.refuse_unwanted(&cell, &measured.readings)?;
         }
@@ -447,13 +448,12 @@ impl<'a> StudySession<'a> {
         Ok(())
     }
 
-    /// Some readings depend on settings: a replicate without any that the study names is in no
-    /// table.
+    /// Some readings depend on settings: a repeat without any of the requested ones is in no table.
     fn refuse_unwanted(&self, cell: &[usize], readings: &[Reading]) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
         let limited = self.request.limits.iter().map(|limit| &limit.reading);
         let has = |name: &String| readings.iter().any(|it| it.name == *name);
-        // A later one may lack what takes more operations than it had.
+        // A later one may lack readings that need more operations than it had.
         let is_first = self.replicates.iter().all(|it| it.readings.is_empty());
         let missing = limited.filter(|name| is_first && !has(name));
         let mut missing: Vec<String> = missing.cloned().collect();
@@ -471,7 +471,7 @@ impl<'a> StudySession<'a> {
         })
     }
 
-    /// A reading that no replicate of the first round has will be in no table.
+    /// A reading that no repeat of the first round has will be in no table.
     fn refuse_missing(&self) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
         let mut given: Vec<String> = Vec::new();
@@ -545,7 +545,7 @@ impl<'a> StudySession<'a> {
     }
 }
 
-/// Whether something in a study's text stands in its scratch directory.
+/// Whether a text of the study uses its scratch directory.
 #[must_use]
 pub fn mentions_scratch(text: &str) -> bool {
     text.contains("{scratch}") || text.contains("SEEKSTONE_SCRATCH")

@@ -1,4 +1,4 @@
-//! Where a session measures, what that stands on, and what commands find in their environment.
+//! Places that a session measures, the storage below them, and the environment of commands.
 
 use std::path::PathBuf;
 
@@ -11,13 +11,13 @@ use crate::scratch::Scratch;
 use crate::seen::SeenPlace;
 use kinds::measure::ReplicateContext;
 
-/// Stands in settings for the scratch directory.
+/// Placeholder in settings for the scratch directory.
 const SCRATCH: &str = "scratch";
-/// Stands in settings for the study's target.
+/// Placeholder in settings for the study's target.
 const PLACE: &str = "place";
 
 impl StudySession<'_> {
-    /// See what a cell is measured on, the first time.
+    /// Examines the storage of a cell, the first time.
     pub(super) fn look_at(&mut self, position: usize) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
         let levels = definition.names(&self.plan.cells()[position]);
@@ -29,11 +29,11 @@ impl StudySession<'_> {
         let target = self.place(&cell, 0).target;
         let measures = self.request.measures;
         for path in measures.paths(&definition.measurement, &settings, &target) {
-            // What cannot be looked at is told by what measures it.
+            // Errors are reported by the measurement.
             let Ok((mut description, cautions)) = describe(&path) else {
                 continue;
             };
-            // As the study names it: the directory is gone afterwards.
+            // As the study names it, since the directory is removed afterwards.
             if let Some(scratch) = &self.scratch {
                 let within = scratch.path().display().to_string();
                 description.given = description.given.replace(&within, "{scratch}");
@@ -90,7 +90,7 @@ impl StudySession<'_> {
         path.map_or_else(String::new, |path| path.display().to_string())
     }
 
-    /// The target as scripts see it, wherever they go.
+    /// The target's path, absolute for scripts.
     fn target_path(&self) -> String {
         let target = &self.request.definition.target;
         if target.is_model() {

@@ -1,4 +1,4 @@
-//! Set-ups and tear-downs of a session, and the scratch directory in which both stand.
+//! Set-ups and tear-downs of a session, and its scratch directory.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,14 @@ use host::environment;
 use lab::laboratory::with_causes;
 
 impl StudySession<'_> {
-    /// Undo what killed programs had set up. What fails was undone already, or never done.
+    /// Undoes set-ups of killed programs. Failures are ignored, since the set-up may have been
+    /// undone already or never done.
     pub(super) fn undo_left(&mut self, recorded: &RecordedStudy) -> Result<(), StudyRunError> {
         self.undo_each(&recorded.undo);
         if let Some(left) = recorded.scratch.as_deref().and_then(LeftScratch::at) {
             self.remove_left(left);
         }
-        // Those that no journal knows of: studies whose replicates were not kept.
+        // Those without a journal: studies whose repeats were not kept.
         let digest = digest(&self.request.definition.meaning());
         for parent in self.scratch_parents() {
             for left in LeftScratch::find(&parent) {
@@ -63,7 +64,7 @@ impl StudySession<'_> {
             .push(Warning::warn(WarningCode::LeftBehind, text));
     }
 
-    /// Run a set-up. What undoes it is noted first: it is run even if the set-up fails midway.
+    /// Runs a set-up. Its tear-down is recorded first, and runs even if the set-up fails midway.
     pub(super) fn set_up(
         &mut self,
         what: &str,
@@ -114,7 +115,7 @@ impl StudySession<'_> {
         }
     }
 
-    /// Undo everything above `base`, even if one of it fails.
+    /// Undoes everything above `base`, even if some of it fails.
     pub(super) fn undo_to(&mut self, base: usize) -> Result<(), StudyRunError> {
         let mut failed = None;
         if self.undo.len() == base {
@@ -133,7 +134,7 @@ impl StudySession<'_> {
         failed.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// Undo everything, remove the scratch directory, and give back what was measured.
+    /// Undoes everything, removes the scratch directory, and returns the results.
     pub(crate) fn close(mut self) -> FinishedSession {
         if let Err(error) = self.undo_to(0) {
             let text = format!(
@@ -173,7 +174,7 @@ impl StudySession<'_> {
         }
     }
 
-    /// A scratch directory, if something in the study names it, or for the record of what must be
+    /// Creates the scratch directory if the study uses it, or for the record of what must be
     /// undone.
     pub(super) fn make_scratch(&mut self) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
@@ -190,7 +191,7 @@ impl StudySession<'_> {
         let study = self.request.source.as_str();
         let made = match Scratch::create(&parent, study, &digest(&definition.meaning())) {
             Ok(made) => made,
-            // The journal has the record, too.
+            // The journal also has the record.
             Err(_) if !is_named => return Ok(()),
             Err(source) => {
                 return Err(StudyRunError::Scratch {
@@ -206,8 +207,8 @@ impl StudySession<'_> {
         Ok(())
     }
 
-    /// Where scratch directories are: in the target if that is a directory; a mere record is in the
-    /// current directory, the last.
+    /// Parents of scratch directories: the target if it is a directory. A record alone is in the
+    /// current directory as a last resort.
     fn scratch_parents(&self) -> Vec<PathBuf> {
         let target = PathBuf::from(&self.request.definition.target);
         let mut parents: Vec<PathBuf> = [target, PathBuf::from(".")]
