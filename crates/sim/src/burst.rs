@@ -1,35 +1,35 @@
-//! Burst credits, as volumes of clouds have them: token buckets in front of a device.
+//! Burst credits of cloud volumes: token buckets in front of a device.
 //!
-//! A bucket fills at the baseline, and holds so many credits at most. An operation pays one for
-//! each `io-size` of it that is begun, or one for each byte, and begins once it can pay: with
-//! credits left at the burst rate at most, without them at the baseline. First come, first served.
-//! What clouds say of theirs is the same law: a full bucket lasts credits / (burst - baseline).
-//! Operations that follow each other are not merged, as some clouds do.
+//! A bucket fills at the baseline rate up to its capacity. An operation pays one credit per started
+//! `io-size`, or one per byte, and starts once it can pay: with credits left at the burst rate at
+//! most, otherwise at the baseline. Operations are served in order of arrival. Clouds describe the
+//! same law: a full bucket lasts credits / (burst - baseline). Consecutive operations are not
+//! merged, as some clouds do.
 
 use units::{Bytes, UnitError, format_count, format_duration_ns, parse_percent, parse_rate};
 
 use crate::device::{Action, Command, Device};
 use crate::paced::{PacedDevice, Pacer};
 
-/// A limit, in operations or bytes.
+/// A limit on operations or bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BurstLimit {
-    /// Per second, for ever: how fast the bucket fills.
+    /// Sustained rate per second: how fast the bucket fills.
     pub baseline: f64,
-    /// Per second at most, as long as there are credits.
+    /// Maximum rate per second while there are credits.
     pub burst: f64,
-    /// What a full bucket holds; 0 without burst.
+    /// Capacity of the bucket; 0 without burst.
     pub credits: f64,
 }
 
-/// What a limit counts.
+/// Unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LimitUnit {
     Operations,
     Bytes,
 }
 
-/// Which operations have one bucket.
+/// Which operations share a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paying {
     Both,
@@ -37,11 +37,11 @@ enum Paying {
     Writes,
 }
 
-/// A limit as definitions and options name it; the names are those of cgroups.
+/// A limit by its name in definitions and options, taken from cgroups.
 #[derive(Debug)]
 pub struct LimitKey {
     pub name: &'static str,
-    /// What it says, with an example.
+    /// Its meaning, with an example.
     pub meaning: &'static str,
     paying: Paying,
     counted: LimitUnit,
@@ -59,7 +59,7 @@ pub const LIMITS: [LimitKey; 6] = [
 const IOPS: &str = "BASELINE..BURST:CREDITS, as in \"100..3000:5.4M\", or a limit as in \"3000\"";
 const BPS: &str =
     "BASELINE..BURST:CREDITS, as in \"40MiB/s..250MiB/s:1TiB\", or a limit as in \"125MiB/s\"";
-/// The least that a limit allows in a second.
+/// The smallest limit per second.
 const LEAST: f64 = 1.0;
 
 impl LimitKey {
@@ -77,10 +77,10 @@ impl LimitKey {
         }
     }
 
-    /// Read a limit: what it says when it is none.
+    /// Parses a limit.
     ///
     /// # Errors
-    /// When a number cannot be read, or the numbers contradict each other.
+    /// If a number is invalid, or the numbers contradict each other.
     pub fn parse(&self, text: &str) -> Result<BurstLimit, String> {
         let (rates, credits) = match text.split_once(':') {
             Some((rates, credits)) => (rates, Some(credits)),
@@ -150,9 +150,9 @@ impl Paying {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BurstLimits {
     limits: Vec<(&'static LimitKey, BurstLimit)>,
-    /// Bytes that one operation may move for one credit; `None` where each counts as one.
+    /// Bytes that one operation may move per credit; `None` if each operation costs one.
     io_size: Option<u64>,
-    /// Share of each bucket that is there at the start.
+    /// Initial fill of each bucket, as a share.
     left: f64,
 }
 
@@ -163,7 +163,7 @@ impl PartialEq for LimitKey {
 }
 
 impl BurstLimits {
-    /// Limits that share what a credit pays for, and how full their buckets are at the start.
+    /// Limits with a common credit size and initial fill.
     #[must_use]
     pub const fn new(
         limits: Vec<(&'static LimitKey, BurstLimit)>,
@@ -182,7 +182,7 @@ impl BurstLimits {
         self.limits.is_empty()
     }
 
-    /// The device behind its limits.
+    /// Wraps the device in its limits.
     #[must_use]
     pub fn around(&self, device: Box<dyn Device>) -> Box<dyn Device> {
         match self.is_none() {
@@ -200,7 +200,7 @@ impl BurstLimits {
         }
     }
 
-    /// What follows from each limit: its name, and how long a full bucket lasts.
+    /// Derived facts: each limit's name, and how long a full bucket lasts.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let facts = self.limits.iter().map(|(key, limit)| {
@@ -229,15 +229,16 @@ impl BurstLimits {
     }
 }
 
-/// A bucket at work. Instants are nanoseconds with their fractions, or rates would be a little off.
+/// A running bucket. Times are nanoseconds with fractions, since rates would be slightly off
+/// otherwise.
 #[derive(Clone, Copy, Debug)]
 struct BurstMeter {
     limit: BurstLimit,
-    /// Credits after the last payment, below zero where one operation cost more than there may be.
+    /// Credits after the last payment, negative if one operation cost more than the capacity.
     level: f64,
-    /// When that was.
+    /// Time of the last payment.
     at: f64,
-    /// When the burst rate lets the next operation begin.
+    /// When the burst rate allows the next operation to start.
     free: f64,
 }
 
@@ -256,10 +257,10 @@ impl BurstMeter {
         (self.level + earned).min(self.limit.credits)
     }
 
-    /// When an operation of that cost may begin.
+    /// When an operation with that cost may start.
     fn opens(&self, now: f64, cost: f64) -> f64 {
         let start = now.max(self.free).max(self.at);
-        // Without credits there is no more to pay than the rate.
+        // Without credits, only the rate limits.
         let lacking = cost.min(self.limit.credits) - self.level_at(start);
         start + lacking.max(0.0) * 1e9 / self.limit.baseline
     }
@@ -271,11 +272,11 @@ impl BurstMeter {
     }
 }
 
-/// The buckets of a device at work.
+/// The running buckets of a device.
 #[derive(Debug)]
 struct BurstPacer {
     limits: BurstLimits,
-    /// One for each limit.
+    /// One per limit.
     meters: Vec<BurstMeter>,
 }
 
@@ -300,10 +301,10 @@ impl Pacer for BurstPacer {
     }
 }
 
-/// Read the share of each bucket that is there at the start.
+/// Parses the initial fill of the buckets.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub fn parse_left(text: &str) -> Result<f64, String> {
     let share = parse_percent(text).map_err(|error| error.to_string())?;
     match share <= 1.0 {

@@ -1,4 +1,4 @@
-//! The devices and machines that are built in: texts, to be printed, copied and edited.
+//! Built-in devices and machines, as texts to print, copy and edit.
 
 /// Names and texts, in the order of lists.
 const DEVICES: [(&str, &str); 45] = units::named_texts![

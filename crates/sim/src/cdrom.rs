@@ -1,45 +1,45 @@
-//! A CD-ROM that turns at constant linear velocity: the rate is the same everywhere, and a turn
-//! takes longer towards the outer edge.
+//! A CD-ROM with constant linear velocity: the rate is the same everywhere, and a rotation takes
+//! longer towards the outer edge.
 //!
 //! With x the share of the spiral from the inside, the radius is r(x) = sqrt(r0^2 + (r1^2 - r0^2)
-//! x), and a turn takes T(x) = T0 r(x) / r0. The angle of a block is not modelled: after each
-//! movement of the head the block is half a turn away.
+//! x), and a rotation takes T(x) = T0 r(x) / r0. The angle of a block is not modelled: after each
+//! head movement the block is half a rotation away.
 
 use units::Instant;
 use workload::Errno;
 
 use crate::device::{Action, Answer, Command, SerialDevice, SerialMechanism, transfer_ns};
 
-/// The error number of a write to what can only be read: EROFS.
+/// The errno of a write to a read-only medium: EROFS.
 const READ_ONLY: Errno = Errno(30);
-/// Bytes of a block.
+/// Block size, bytes.
 const BLOCK: u64 = 2048;
 
-/// Everything that fixes a CD-ROM drive. Times are nanoseconds.
+/// Parameters of a CD-ROM drive. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CdSpec {
     /// Bytes per second, at any radius.
     pub rate: f64,
     /// Blocks on the medium.
     pub blocks: u64,
-    /// A turn at the inner edge.
+    /// Rotation time at the inner edge.
     pub turn_inner: u64,
-    /// A turn at the outer edge.
+    /// Rotation time at the outer edge.
     pub turn_outer: u64,
     /// The shortest seek.
     pub seek_short: u64,
-    /// What a seek over all of the medium takes beyond the shortest.
+    /// Additional time of a seek over the whole medium.
     pub seek_full: u64,
-    /// Blocks within which no seek is needed.
+    /// Distance in blocks that needs no seek.
     pub near: u64,
-    /// Bytes that are read ahead.
+    /// Read-ahead, bytes.
     pub buffer: u64,
-    /// What the controller needs for a command.
+    /// Command overhead of the controller.
     pub overhead: u64,
 }
 
 impl CdSpec {
-    /// Nanoseconds of a turn at a block.
+    /// Rotation time at a block, nanoseconds.
     #[must_use]
     pub fn turn(&self, block: u64) -> u64 {
         let (inner, outer) = (self.turn_inner as f64, self.turn_outer as f64);
@@ -49,7 +49,7 @@ impl CdSpec {
             .round() as u64
     }
 
-    /// Nanoseconds from one block to another that does not follow it.
+    /// Time from one block to another that does not follow it, nanoseconds.
     #[must_use]
     pub fn access(&self, from: u64, to: u64) -> u64 {
         let distance = from.abs_diff(to);
@@ -63,24 +63,24 @@ impl CdSpec {
     }
 }
 
-/// A CD-ROM drive at work.
+/// A running CD-ROM drive.
 pub type Cd = SerialDevice<CdDrive>;
 
-/// Its head and its buffer.
+/// State of its head and buffer.
 #[derive(Clone, Debug)]
 pub struct CdDrive {
     spec: CdSpec,
-    /// The first byte in the buffer.
+    /// First byte in the buffer.
     start: u64,
-    /// The next byte under the head, at `clock` ns.
+    /// Next byte under the head, at `clock` ns.
     next: u64,
     clock: u64,
-    /// Where reading ahead stops.
+    /// Where read-ahead stops.
     limit: u64,
 }
 
 impl Cd {
-    /// A drive at rest at the inner edge, with an empty buffer.
+    /// An idle drive at the inner edge, with an empty buffer.
     #[must_use]
     pub const fn new(spec: CdSpec) -> Self {
         Self::of(CdDrive {
@@ -101,11 +101,11 @@ impl CdDrive {
         let limit = (to + self.spec.buffer).min(size).max(to);
         if from < self.start || from > self.limit.max(self.next) || self.limit == 0 {
             let access = self.spec.access(self.next / BLOCK, from / BLOCK);
-            // Nothing that was to be read ahead elsewhere is.
+            // Read-ahead elsewhere is discarded.
             (self.start, self.next, self.limit) = (from, from, 0);
             self.clock = ready + access;
         } else if self.next == self.limit {
-            // It had stopped, and the block has to come round again.
+            // It had stopped, so the block must come round again.
             self.clock = ready + self.spec.turn(self.next / BLOCK) / 2;
         }
         self.limit = self.limit.max(limit);
@@ -118,7 +118,7 @@ impl CdDrive {
         self.clock.max(ready)
     }
 
-    /// What was read ahead until `now`.
+    /// Advances read-ahead until `now`.
     fn catch_up(&mut self, now: u64) {
         let span = now.saturating_sub(self.clock);
         let bytes = (span as f64 * self.spec.rate / 1e9) as u64;

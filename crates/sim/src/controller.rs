@@ -1,39 +1,39 @@
-//! A controller with a cache in front of its storage: what it holds is answered without the
-//! storage, and without any work of the host's.
+//! A controller with a cache in front of its storage: hits involve neither the storage nor the
+//! host.
 //!
-//! Blocks that were read or written stay, the least recently used of them go. Writes are answered
-//! when the storage has them. What is read is what was asked for: nothing is read ahead.
+//! Read and written blocks are cached, with LRU replacement. Writes complete when the storage has
+//! them. There is no read-ahead.
 
 use units::{Duration, Instant};
 
 use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first, transfer_ns};
 use crate::host::FileCache;
 
-/// Bytes of a block of the cache.
+/// Size of a cache block, bytes.
 const BLOCK: u64 = 512;
 
-/// Everything that fixes a controller.
+/// Parameters of a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerSpec {
-    /// Bytes of the cache.
+    /// Cache size, bytes.
     pub cache: u64,
-    /// What it takes to answer from the cache before data move, nanoseconds.
+    /// Time of a cache hit before data transfer, nanoseconds.
     pub time: u64,
-    /// Bytes per second from the cache to the host; none where that is never in the way.
+    /// Bytes per second from the cache to the host; none if not limiting.
     pub rate: Option<f64>,
 }
 
-/// A controller at work.
+/// A running controller.
 #[derive(Debug)]
 pub struct Controller {
     spec: ControllerSpec,
     storage: Box<dyn Device>,
     cache: FileCache,
-    /// Commands that the storage has, by its tags.
+    /// Commands in the storage, by its tags.
     passed_on: Slab<Command>,
-    /// Answers from the cache.
+    /// Cache hits under way.
     hits: Calendar<Answer>,
-    /// When the last of them is given.
+    /// When the last of them completes.
     free_at: Instant,
     answers: Vec<Answer>,
 }
@@ -53,7 +53,7 @@ impl Controller {
         }
     }
 
-    /// Use every block of a command; returns whether the cache held all of them.
+    /// Touches every block of a command. Returns whether all were in the cache.
     fn holds(&mut self, command: &Command) -> bool {
         let missing = blocks(command).filter(|&block| !self.cache.touch(block));
         missing.count() == 0

@@ -1,7 +1,7 @@
 //! Definitions of devices and machines: TOML that a user prints, copies and edits.
 //!
-//! A value may stand beside its source, `rpm = [4500, "document"]`. This module turns texts into
-//! specifications; it opens no file.
+//! A value may be given with its source, `rpm = [4500, "document"]`. This module turns texts into
+//! specifications and opens no file.
 
 mod devices;
 mod disk;
@@ -26,7 +26,7 @@ use crate::machine::{DeviceSpec, MachineSpec};
 use crate::rt11::Rt11Spec;
 use crate::ssd::DeviceLimits;
 
-/// The longest text that is read.
+/// Maximum length of a definition.
 const BYTES_MAX: usize = 64 << 10;
 
 const KIND: DefinitionKey = needed(
@@ -43,7 +43,7 @@ const START: DefinitionKey = or(
     "where on the device the target begins, such as \"100 MiB\" or \"50%\"",
 );
 const FILE_SYSTEM: &str = "file-system";
-/// What may stand in a machine's file besides its own keys.
+/// Sections of a machine's file besides its own keys.
 const SECTIONS: [&str; 7] = [
     KIND.name,
     TITLE.name,
@@ -53,13 +53,13 @@ const SECTIONS: [&str; 7] = [
     "controller",
     FILE_SYSTEM,
 ];
-/// A share of a device is rounded down to these bytes.
+/// Shares of a device are rounded down to a multiple of this, bytes.
 const START_UNIT: u64 = 1 << 20;
 
-/// Reads the text of a user's file, or says why it cannot be read.
+/// Reads the text of a user's file, or returns why it cannot.
 pub type Load<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
-/// What a definition is of.
+/// The kind of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefinitionKind {
     /// A disk drive, or a floppy.
@@ -70,13 +70,13 @@ pub enum DefinitionKind {
     Cdrom,
     /// A tape drive.
     Tape,
-    /// Memory that serves as a disk.
+    /// A memory disk.
     Memory,
-    /// A volume of a cloud.
+    /// A cloud volume.
     Volume,
-    /// A network link; no target of its own.
+    /// A network link, which is not a target itself.
     Link,
-    /// Parts put together.
+    /// A machine made of parts.
     Machine,
 }
 
@@ -92,7 +92,7 @@ const KINDS: [(&str, DefinitionKind); 8] = [
 ];
 
 impl DefinitionKind {
-    /// The word in definitions and lists.
+    /// The name in definitions and lists.
     #[must_use]
     pub fn name(self) -> &'static str {
         let found = KINDS.iter().find(|(_, kind)| *kind == self);
@@ -100,26 +100,26 @@ impl DefinitionKind {
     }
 }
 
-/// A definition that was read.
+/// A parsed definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceDefinition {
     pub kind: DefinitionKind,
-    /// What reports show.
+    /// Title in reports.
     pub title: String,
     /// The machine; none for a link alone.
     pub machine: Option<MachineSpec>,
-    /// Every value with its source.
+    /// All values with their sources.
     pub parameters: Vec<Parameter>,
-    /// Options that nothing took.
+    /// Options that no table used.
     pub untaken: Vec<String>,
-    /// Every option that could have been taken.
+    /// All possible options.
     pub known: Vec<String>,
 }
 
-/// Read the definition called `name`, with options that replace its values.
+/// Parses the definition `name`, with options that replace its values.
 ///
 /// # Errors
-/// All mistakes, as far as one can be read in spite of another.
+/// All mistakes that can be found at once.
 pub fn read(
     name: &str,
     options: &[(String, String)],
@@ -157,7 +157,7 @@ pub fn read(
     }
 }
 
-/// Whether a name is that of a file.
+/// Whether a name refers to a file.
 #[must_use]
 pub fn is_file(name: &str) -> bool {
     name.contains('/') || name.to_ascii_lowercase().ends_with(".toml")
@@ -168,7 +168,7 @@ struct DefinitionReader<'l> {
     load: Load<'l>,
 }
 
-/// A file's name, text and content.
+/// Name, text and content of a file.
 type File<'t> = (&'t str, &'t str, &'t DeTable<'t>);
 
 impl DefinitionReader<'_> {
@@ -217,9 +217,9 @@ impl DefinitionReader<'_> {
         None
     }
 
-    /// What every definition says first.
+    /// The common start of all definitions.
     fn head(&mut self, (file, text, table): File<'_>) -> Option<(DefinitionKind, String)> {
-        // Neither is a value, and no option replaces them.
+        // These are not values, and no option replaces them.
         let mut context = Context::default();
         let mut form = whole(&mut context, (file, text, table), "");
         let kind = form.word(&KIND, &KINDS);
@@ -228,7 +228,7 @@ impl DefinitionReader<'_> {
         Some((kind?, title?))
     }
 
-    /// A device, and what it is held to.
+    /// A device with its limits.
     fn device(
         &mut self,
         source: File<'_>,
@@ -256,7 +256,7 @@ impl DefinitionReader<'_> {
         spec
     }
 
-    /// A device without a host, perhaps several of them as an array.
+    /// A device without a host, or an array of several.
     fn bare(&mut self, source: File<'_>, kind: DefinitionKind) -> Option<MachineSpec> {
         let device = self.device(source, kind);
         let names = (source.0, source.1);
@@ -335,7 +335,7 @@ impl DefinitionReader<'_> {
         Some(machine)
     }
 
-    /// The processors and memory of a machine, if they are described.
+    /// The processors and memory of a machine, if described.
     fn host(
         &mut self,
         source: File<'_>,
@@ -382,7 +382,7 @@ impl DefinitionReader<'_> {
         spec.map(Some)
     }
 
-    /// A volume has blocks behind its directory.
+    /// A volume needs blocks after its directory.
     fn has_room_for_files(&mut self, source: File<'_>, machine: &MachineSpec) -> Option<()> {
         let Some(system) = &machine.file_system else {
             return Some(());
@@ -414,7 +414,7 @@ impl DefinitionReader<'_> {
         None
     }
 
-    /// Another definition that a machine names. Files are found from where the machine's file is,
+    /// Another definition that a machine refers to. Files are relative to the machine's file,
     /// unless the name was an option.
     fn part(
         &mut self,
@@ -454,7 +454,7 @@ impl DefinitionReader<'_> {
         self.context.note(place, format!("{key}: {why}"));
     }
 
-    /// Where a key got its value: by an option as typed, or on a line of the file.
+    /// Origin of a value: an option as typed, or a line of the file.
     fn place_of(&self, (file, text, table): File<'_>, key: &str) -> String {
         let mut options = self.context.options.iter();
         if let Some((_, value, _)) = options.find(|(name, ..)| name == key) {
@@ -465,7 +465,7 @@ impl DefinitionReader<'_> {
     }
 }
 
-/// Where a target begins: at a byte, or after a share of the storage.
+/// Start of a target: a byte, or a share of the storage.
 #[derive(Clone, Copy)]
 enum TargetStart {
     Byte(u64),

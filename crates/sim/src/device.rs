@@ -1,7 +1,8 @@
-//! What every simulated device is: it takes commands, and answers them as virtual time passes.
+//! The interface of all simulated devices: they take commands and complete them as virtual time
+//! passes.
 //!
-//! A machine is a device within a device: a host around a link around a server around an array
-//! around disks. Each owns what is behind it, and asks it when something will happen next.
+//! A machine is nested devices: a host around a link around a server around an array around disks.
+//! Each owns the device behind it, and asks it for its next event.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,18 +16,18 @@ use crate::raid::ArrayState;
 use crate::site::Port;
 use crate::station::Served;
 
-/// What a command asks for.
+/// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Read bytes.
     Read,
     /// Write bytes.
     Write(Durability),
-    /// Bring everything written so far to where it survives.
+    /// Make everything written so far durable.
     Flush,
-    /// Work of a processor; only a host does it.
+    /// CPU work, which only a host does.
     Compute {
-        /// Processor time, nanoseconds.
+        /// CPU time, nanoseconds.
         work_ns: u64,
         /// Bytes of its own memory that the client touches.
         touched: u64,
@@ -34,21 +35,21 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it is a write whose data survive once it is done.
+    /// Whether it is a write that is durable when complete.
     #[must_use]
     pub fn is_durable_write(self) -> bool {
         matches!(self, Self::Write(durability) if durability.is_durable())
     }
 }
 
-/// Something that a device is to do.
+/// A command for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What the requester knows it by; comes back with the answer.
+    /// The requester's tag, returned with the answer.
     pub tag: u64,
-    /// What is asked.
+    /// The action.
     pub action: Action,
-    /// For whom; none for what a part of the machine does of itself.
+    /// The client; none for internal commands of the machine.
     pub client: Option<ClientId>,
     /// First byte.
     pub offset: u64,
@@ -56,17 +57,17 @@ pub struct Command {
     pub len: u64,
 }
 
-/// What became of a command.
+/// The completion of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The command's.
+    /// Tag of the command.
     pub tag: u64,
     /// Bytes moved, or the error.
     pub result: Result<u64, Errno>,
 }
 
 impl Command {
-    /// Success, in whole.
+    /// Complete success.
     #[must_use]
     pub const fn done(&self) -> Answer {
         Answer {
@@ -94,67 +95,68 @@ impl Command {
 /// A device in virtual time.
 ///
 /// # Contract
-/// - Instants never go back, from call to call.
-/// - Whoever owns a device calls [`Device::step`] at every instant that [`Device::next`] names,
-///   before it lets a later one pass, and before it begins a command at that instant.
-/// - Every command is answered once. An answer may come in the step at the very instant at which
-///   the command began, but only from a step.
+///
+/// - Time never goes back between calls.
+/// - The owner calls [`Device::step`] at every instant returned by [`Device::next`], before it lets
+///   a later one pass, and before it begins a command at that instant.
+/// - Every command is answered once. The answer may come at the very instant at which the command
+///   began, but only from a step.
 pub trait Device: Debug + Send {
-    /// Bytes that it holds.
+    /// Size, bytes.
     fn size(&self) -> u64;
 
-    /// Take a command.
+    /// Accepts a command.
     fn begin(&mut self, now: Instant, command: Command);
 
-    /// When something will happen of itself.
+    /// Time of the next internal event.
     fn next(&self) -> Option<Instant>;
 
-    /// Do what is due by `now`, and append what is answered.
+    /// Processes events up to `now`, and appends completions.
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>);
 
-    /// What became of reads at the file cache that stands in front of it, if one does.
+    /// Reads of the file cache in front of it, if there is one.
     fn cache_reads(&self) -> Option<CacheReads> {
         None
     }
 
-    /// What processors and the storage behind them have done until `now`, if it is a host.
+    /// Work of processors and the storage behind them up to `now`, if it is a host.
     fn done(&self, now: Instant) -> Option<Done> {
         let _ = now;
         None
     }
 
-    /// The same of each host, where several share a storage: the server first.
+    /// The same for each host if several share a storage, the server first.
     fn done_of_hosts(&self, now: Instant) -> Vec<Done> {
         self.done(now).into_iter().collect()
     }
 
-    /// Where it ends and a server begins, if it is a client of one.
+    /// Its port to a server, if it is a client of one.
     fn port(&mut self) -> Option<&mut Port> {
         None
     }
 
-    /// In which state the array is that is in here, if one is.
+    /// State of the array in it, if there is one.
     fn array_state(&self) -> Option<ArrayState> {
         None
     }
 
-    /// The service times that it gave, without its queue, if it is a queue.
+    /// Service times without queueing, if it is a queue.
     fn served(&self) -> Option<Served> {
         None
     }
 
-    /// How often it could not keep streaming, stopped, and repositioned, if it is a tape drive.
+    /// How many times it stopped streaming and repositioned, if it is a tape drive.
     fn tape_stops(&self) -> Option<u64> {
         None
     }
 }
 
-/// What a device does that carries out one command after the other.
+/// A device that executes one command at a time.
 pub trait SerialMechanism: Debug + Send {
-    /// Bytes that it holds.
+    /// Size, bytes.
     fn size(&self) -> u64;
 
-    /// Carry out a command from `now` on; says until when, and the answer then.
+    /// Executes a command from `now` on. Returns the end and the answer.
     fn carry_out(&mut self, now: Instant, command: &Command) -> (Instant, Answer);
 
     /// See [`Device::tape_stops`].
@@ -163,7 +165,7 @@ pub trait SerialMechanism: Debug + Send {
     }
 }
 
-/// A device that carries out one command after the other, in the order of their coming.
+/// A device that executes one command at a time, in order of arrival.
 #[derive(Clone, Debug)]
 pub struct SerialDevice<M> {
     mechanism: M,
@@ -172,7 +174,7 @@ pub struct SerialDevice<M> {
 }
 
 impl<M: SerialMechanism> SerialDevice<M> {
-    /// At rest.
+    /// An idle device.
     pub(crate) const fn of(mechanism: M) -> Self {
         Self {
             mechanism,
@@ -215,16 +217,17 @@ impl<M: SerialMechanism> Device for SerialDevice<M> {
     }
 }
 
-/// Reads that a file cache has seen.
+/// Reads seen by a file cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheReads {
     /// All of them.
     pub asked: u64,
-    /// Those that it had all pages for.
+    /// Those with all pages in the cache.
     pub answered: u64,
 }
 
-/// What will happen, in order of time; what happens at the same instant, in order of its planning.
+/// Future events in order of time; events at the same instant keep the order in which they were
+/// planned.
 #[derive(Clone, Debug)]
 pub struct Calendar<T> {
     entries: BinaryHeap<Reverse<CalendarEntry<T>>>,
@@ -268,7 +271,7 @@ impl<T> Default for Calendar<T> {
 }
 
 impl<T> Calendar<T> {
-    /// Plan something.
+    /// Plans an event.
     pub fn plan(&mut self, at: Instant, what: T) {
         let sequence = self.sequence;
         self.sequence += 1;
@@ -276,20 +279,20 @@ impl<T> Calendar<T> {
             .push(Reverse(CalendarEntry { at, sequence, what }));
     }
 
-    /// When the next thing happens.
+    /// Time of the next event.
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
         self.entries.peek().map(|Reverse(entry)| entry.at)
     }
 
-    /// The next thing that is due by `now`.
+    /// Takes the next event due by `now`.
     pub fn take(&mut self, now: Instant) -> Option<T> {
         self.next().filter(|&at| at <= now)?;
         self.entries.pop().map(|Reverse(entry)| entry.what)
     }
 }
 
-/// Things under way, by numbers that are used again.
+/// Items under way, by reusable numbers.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     places: Vec<Option<T>>,
@@ -306,7 +309,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Keep `what` under a number.
+    /// Stores `what` under a number.
     pub fn insert(&mut self, what: T) -> u64 {
         if let Some(number) = self.free.pop() {
             self.places[number as usize] = Some(what);
@@ -316,13 +319,13 @@ impl<T> Slab<T> {
         self.places.len() as u64 - 1
     }
 
-    /// What is kept under a number that was given out and not taken back.
+    /// The item with a number that is in use.
     pub fn at(&mut self, number: u64) -> &mut T {
         let place = &mut self.places[number as usize];
         place.as_mut().expect("a number that was given out")
     }
 
-    /// Take back a number.
+    /// Removes an item.
     pub fn remove(&mut self, number: u64) -> T {
         let what = self.places[number as usize].take();
         self.free.push(number as u32);
@@ -330,8 +333,7 @@ impl<T> Slab<T> {
     }
 }
 
-/// Something that serves one at a time, first come first served; what is done in the background
-/// comes after all that somebody waits for.
+/// Serves one job at a time, first come, first served. Background jobs come after all others.
 #[derive(Clone, Debug, Default)]
 pub struct Server {
     is_busy: bool,
@@ -340,7 +342,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Whether `job` is served at once; else it waits.
+    /// Starts `job` if idle; otherwise queues it. Returns whether it was started.
     pub fn seize(&mut self, job: u64) -> bool {
         let is_served = !std::mem::replace(&mut self.is_busy, true);
         if !is_served {
@@ -349,7 +351,7 @@ impl Server {
         is_served
     }
 
-    /// The same for a job that nobody waits for.
+    /// The same for a background job.
     pub fn seize_in_background(&mut self, job: u64) -> bool {
         let is_served = !std::mem::replace(&mut self.is_busy, true);
         if !is_served {
@@ -358,7 +360,7 @@ impl Server {
         is_served
     }
 
-    /// The one served has gone; returns who is served now.
+    /// The current job is done. Returns the next one.
     pub fn release(&mut self) -> Option<u64> {
         let next = self.waiting.pop_front();
         let next = next.or_else(|| self.background.pop_front());
@@ -366,19 +368,19 @@ impl Server {
         next
     }
 
-    /// Somebody waits for all of the background by now.
+    /// Gives all background jobs normal priority, since something waits for them.
     pub fn hurry(&mut self) {
         self.waiting.append(&mut self.background);
     }
 }
 
-/// The first of two instants, either of which may not be planned.
+/// The earlier of two optional instants.
 #[must_use]
 pub fn first(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
 
-/// Nanoseconds that `bytes` take at a rate in bytes per second, rounded.
+/// Time to transfer `bytes` at a rate in bytes per second, in nanoseconds, rounded.
 #[must_use]
 pub fn transfer_ns(bytes: u64, rate: f64) -> u64 {
     (bytes as f64 * 1e9 / rate).round() as u64

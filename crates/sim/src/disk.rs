@@ -1,9 +1,9 @@
-//! A disk drive, exact in the position of arm and platters.
+//! A disk drive with exact positions of arm and platters.
 //!
 //! Sources: C. Ruemmler and J. Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer
-//! 27(3), 1994, for the parts of a service time, reading ahead and writing behind; E. K. Lee and
-//! R. H. Katz (1993) for one of the seek curves. Servo effects, retries and remapped sectors are
-//! not modelled.
+//! 27(3), 1994, for the components of a service time, read-ahead and write-behind; E. K. Lee and R.
+//! H. Katz (1993) for one of the seek curves. Servo effects, retries and remapped sectors are not
+//! modelled.
 
 mod buffer;
 mod geometry;
@@ -26,10 +26,10 @@ use mechanism::Mechanism;
 
 use crate::device::{Action, Answer, Calendar, Command, Device, first, transfer_ns};
 
-/// The most sectors that the write cache brings to the platters in one go.
+/// Maximum number of sectors destaged from the write cache at once.
 const DESTAGE_MAX: u64 = 1024;
 
-/// The order in which waiting commands are served.
+/// Scheduling of waiting commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueueDiscipline {
     /// First come, first served.
@@ -39,49 +39,49 @@ pub enum QueueDiscipline {
     Nearest,
 }
 
-/// How a controller makes several units of one drive.
+/// How a controller divides a drive into units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// Each has cylinders that lie together.
+    /// Each unit has adjacent cylinders.
     Cylinders,
-    /// Each has surfaces of its own, and all cylinders of them.
+    /// Each unit has its own surfaces, over all cylinders.
     Platters,
 }
 
-/// Everything that fixes a disk. Times are nanoseconds.
+/// Parameters of a disk. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskSpec {
     pub sector_bytes: u32,
-    /// Bytes that can be used; at most what the layout holds.
+    /// Usable bytes, at most the layout's capacity.
     pub capacity: u64,
-    /// Where sectors lie.
+    /// Layout of sectors.
     pub layout: DiskLayout,
-    /// The arm.
+    /// Seek curve.
     pub seek: SeekCurve,
-    /// From one track of a cylinder to another.
+    /// Head switch between tracks of a cylinder.
     pub head_switch: u64,
-    /// From the last track of a cylinder to the first of the next, in a stream.
+    /// Switch from the last track of a cylinder to the first of the next, in a stream.
     pub cylinder_switch: u64,
-    /// What a write needs beyond a read before it may begin.
+    /// Additional settling time of a write.
     pub write_settle: u64,
-    /// What the controller needs for a read.
+    /// Controller overhead of a read.
     pub overhead_read: u64,
-    /// What the controller needs for a write.
+    /// Controller overhead of a write.
     pub overhead_write: u64,
-    /// Bytes per second between disk and host; none for a bus that is never in the way.
+    /// Bytes per second between disk and host; none if not limiting.
     pub bus: Option<f64>,
-    /// The buffer for reading ahead.
+    /// Read-ahead buffer.
     pub buffer: Option<BufferSpec>,
-    /// Bytes of writes that may wait in the disk's memory; zero for no write cache.
+    /// Size of the write cache, bytes; zero for none.
     pub write_cache: u64,
-    /// The order of service.
+    /// Scheduling.
     pub order: QueueDiscipline,
-    /// Whether clients drag the arm away from each other.
+    /// Whether clients move the arm away from each other.
     pub interference: SeekInterference,
 }
 
 impl DiskSpec {
-    /// The same disk with all times `factor` times as long.
+    /// The same disk with all times multiplied by `factor`.
     #[must_use]
     pub fn slowed(&self, factor: f64) -> Self {
         let slow = |time: u64| (time as f64 * factor).round() as u64;
@@ -111,11 +111,11 @@ impl DiskSpec {
         spec
     }
 
-    /// The first of `units` equal units of this disk, used alone: the arm is as fast as ever, and
-    /// has as far to go as the unit is wide.
+    /// The first of `units` equal units of this disk, used alone: the arm has the same speed, and
+    /// travels only the width of the unit.
     ///
     /// # Panics
-    /// When there are more units than there are cylinders, or surfaces are not shared evenly.
+    /// If there are more units than cylinders, or the surfaces cannot be divided evenly.
     #[must_use]
     pub fn unit(&self, units: u32, split: Split) -> Self {
         let table = self.seek_table();
@@ -140,7 +140,7 @@ impl DiskSpec {
                 layout.zones.retain(|zone| zone.cylinders > 0);
                 let points = (1_u32..).zip(&table[1..]);
                 let points: Vec<(u32, f64)> = points.map(|(d, &ns)| (d, ns as f64)).collect();
-                // A disk of one cylinder never seeks.
+                // A disk with one cylinder never seeks.
                 if !points.is_empty() {
                     spec.seek = SeekCurve::Points(points);
                 }
@@ -152,15 +152,15 @@ impl DiskSpec {
         spec
     }
 
-    /// Nanoseconds of seek by distance in cylinders.
+    /// Seek time by distance in cylinders, nanoseconds.
     #[must_use]
     pub fn seek_table(&self) -> Vec<u64> {
         let cylinders = self.layout.zones.iter().map(|zone| zone.cylinders).sum();
         self.seek.table(cylinders)
     }
 
-    /// Bytes per second of a long stream in a zone: a track in a turn and a switch, where the
-    /// skew is not longer than the switch.
+    /// Sustained rate in a zone, bytes per second: a track per rotation plus a switch, where the
+    /// skew is no longer than the switch.
     #[must_use]
     pub fn sustained_rate(&self, zone: &ZoneSpec) -> f64 {
         let track = u64::from(zone.sectors) * u64::from(self.sector_bytes);
@@ -172,7 +172,7 @@ impl DiskSpec {
     }
 }
 
-/// A disk at work.
+/// A running disk.
 #[derive(Clone, Debug)]
 pub struct Disk {
     spec: DiskSpec,
@@ -181,10 +181,10 @@ pub struct Disk {
     queue: VecDeque<Command>,
     busy: Option<Busy>,
     dirty: Dirty,
-    /// Answers to writes that the cache has taken, and when the bus is free of them.
+    /// Completions of writes accepted by the cache, and when the bus is free of them.
     promises: Calendar<Answer>,
     bus_free: u64,
-    /// Where the write cache goes on without a seek.
+    /// Where the write cache continues without a seek.
     written_to: u64,
 }
 
@@ -194,7 +194,7 @@ struct Busy {
     answer: Option<Answer>,
 }
 
-/// Writes that were promised and are not on the platters, in the order in which they came.
+/// Acknowledged writes that are not on the platters yet, in order of arrival.
 #[derive(Clone, Debug, Default)]
 struct Dirty {
     extents: VecDeque<Range<u64>>,
@@ -202,7 +202,7 @@ struct Dirty {
 }
 
 impl Disk {
-    /// A disk at rest whose platters stand at an angle of `phase` ns.
+    /// An idle disk whose platters are at an angle of `phase` ns.
     #[must_use]
     pub fn new(spec: DiskSpec, phase: u64) -> Self {
         let geometry = Geometry::new(&spec.layout);
@@ -229,14 +229,14 @@ impl Disk {
         }
     }
 
-    /// Whether the write cache takes a command now, whatever arm and platters do.
+    /// Whether the write cache can accept a command now, whatever arm and platters do.
     fn has_room_for(&self, command: &Command) -> bool {
         let sectors = self.sectors(command);
         let held = self.dirty.sectors + (sectors.end - sectors.start);
         is_volatile_write(command) && held <= self.write_cache_sectors()
     }
 
-    /// Take a write into the cache, and promise it; says when.
+    /// Accepts a write into the cache, and acknowledges it. Returns when.
     fn promise(&mut self, now: Instant, command: &Command) -> Instant {
         let sectors = self.sectors(command);
         let bus = self.bus(sectors.end - sectors.start);
@@ -247,7 +247,7 @@ impl Disk {
         taken
     }
 
-    /// Begin what comes next, if anything does.
+    /// Starts the next work, if any.
     fn go_on(&mut self, now: Instant) {
         while let Some(index) = self.queue.iter().position(is_volatile_write)
             && self.has_room_for(&self.queue[index])
@@ -289,8 +289,8 @@ impl Disk {
             .map(|(index, _)| index)
     }
 
-    /// When a command that begins now will be done; none when the write cache must make room, or
-    /// be empty, first.
+    /// When a command that begins now completes; none if the write cache must first be destaged
+    /// partly or completely.
     fn serve(&mut self, now: Instant, command: &Command) -> Option<Instant> {
         let sectors = self.sectors(command);
         self.mechanism.work_for(command.client);
@@ -365,7 +365,7 @@ impl Disk {
         run.end.max(ready + bus)
     }
 
-    /// Bring some of what was promised to the platters.
+    /// Destages some of the acknowledged writes.
     fn destage(&mut self, now: Instant) {
         self.mechanism.work_for(None);
         let order = self.spec.order;
@@ -414,7 +414,7 @@ impl Dirty {
         extents.any(|extent| extent.start <= sectors.start && sectors.end <= extent.end)
     }
 
-    /// Part of the extent that is nearest; of several, the oldest.
+    /// Takes part of the nearest extent; of several, the oldest.
     fn take(&mut self, distance: impl Fn(&Range<u64>) -> u32) -> Option<Range<u64>> {
         let candidates = self.extents.iter().enumerate();
         let (index, _) = candidates.min_by_key(|&(index, extent)| (distance(extent), index))?;

@@ -1,37 +1,37 @@
-//! What processors and storage have done, summed over virtual time.
+//! Work done by processors and storage, summed over virtual time.
 
 use engine::Activity;
 use units::Instant;
 
-/// Bytes of a page, as `Activity` counts them.
+/// Page size in `Activity`, bytes.
 const PAGE: u64 = 4096;
 
 /// Sums over virtual time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
-    /// Until when they go.
+    /// End of the sums.
     until: Instant,
     passed_ns: u64,
     cpus: u64,
     cpu_busy_ns: u64,
     storage: StorageDone,
-    /// Bytes that were read because no memory held them.
+    /// Bytes read that were not in memory.
     missed_bytes: u64,
     memory: MemoryDone,
 }
 
-/// What the memory of a host was used for.
+/// Memory use of a host.
 #[derive(Clone, Copy, Debug, Default)]
 struct MemoryDone {
-    /// Sizes of the file cache, each times how long it lasted.
+    /// Integral of the file cache's size over time.
     file_cache_byte_ns: u128,
-    /// Pages that programs touched first.
+    /// Pages touched by programs for the first time.
     touched: u64,
-    /// Reads that the file cache did not hold.
+    /// Reads that missed the file cache.
     missed: u64,
 }
 
-/// What became of the requests that a storage was asked for.
+/// Requests of a storage.
 #[derive(Clone, Copy, Debug, Default)]
 struct StorageDone {
     busy_ns: u64,
@@ -42,7 +42,7 @@ struct StorageDone {
 }
 
 impl Done {
-    /// Nothing yet, on so many processors.
+    /// Nothing yet, with `cpus` processors.
     pub fn new(cpus: usize, start: Instant) -> Self {
         Self {
             until: start,
@@ -51,13 +51,13 @@ impl Done {
         }
     }
 
-    /// Count the bytes that the file cache held until `now`.
+    /// Adds the size of the file cache until `now`.
     pub fn held(&mut self, now: Instant, file_cache: u64) {
         let passed = now.since(self.until).as_nanos();
         self.memory.file_cache_byte_ns += u128::from(file_cache) * u128::from(passed);
     }
 
-    /// Until `now`, so many processors were busy, and so many requests were with the storage.
+    /// Until `now`, `busy` processors were busy and `asked` requests were in the storage.
     pub fn pass(&mut self, now: Instant, busy: usize, waiting: usize) {
         let passed = now.since(self.until).as_nanos();
         let waiting = waiting as u64;
@@ -68,34 +68,34 @@ impl Done {
         self.storage.queue_ns += passed * waiting;
     }
 
-    /// The storage has read so much.
+    /// Adds a read of the storage.
     pub fn read(&mut self, bytes: u64) {
         self.storage.reads += 1;
         self.storage.bytes += bytes;
     }
 
-    /// The storage has written so much.
+    /// Adds a write of the storage.
     pub fn wrote(&mut self, bytes: u64) {
         self.storage.writes += 1;
         self.storage.bytes += bytes;
     }
 
-    /// Memory did not hold so much of what was read.
+    /// Adds bytes read that were not in memory.
     pub fn missed(&mut self, bytes: u64) {
         self.missed_bytes += bytes;
     }
 
-    /// Count the bytes that a program touched for the first time.
+    /// Adds bytes touched by a program for the first time.
     pub fn touched(&mut self, bytes: u64) {
         self.memory.touched += bytes.div_ceil(PAGE);
     }
 
-    /// The file cache did not hold what one read asked for.
+    /// Adds a read that missed the file cache.
     pub fn faulted(&mut self) {
         self.memory.missed += 1;
     }
 
-    /// These processors with the storage of a server, which has a disk of its own.
+    /// These processors with the storage of a server, which has its own disk.
     #[must_use]
     pub fn on_server(self, server: &Self) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Done {
         }
     }
 
-    /// The same as a driver says it; memory has a part in it where there is a file cache.
+    /// The same as a driver's activity, with memory if there is a file cache.
     #[must_use]
     pub fn activity(&self, has_cache: bool) -> Activity {
         Activity {
@@ -125,7 +125,7 @@ impl Done {
 }
 
 impl MemoryDone {
-    /// Pages of the file cache, summed over microseconds.
+    /// Pages of the file cache integrated over microseconds.
     fn page_us(&self) -> u64 {
         let page_us = self.file_cache_byte_ns / (u128::from(PAGE) * 1000);
         u64::try_from(page_us).unwrap_or(u64::MAX)

@@ -1,34 +1,34 @@
-//! A disk drive with a head that moves and a cache that holds what was touched last.
+//! A disk drive with a moving head and a cache of recently used data.
 //!
-//! What a read takes follows from where it goes: from the cache always the same time; else a fixed
-//! time and a seek that grows with the square root of the distance, as accelerating arms do. A
-//! write goes to the medium and stays in the cache. The cache is first in, first out: uniform reads
-//! over `s` bytes find the share `min(1, c / s)` in a cache of `c` bytes, and two uniform places
-//! lie 8/15 of the root of their span apart in the mean root of the distance.
+//! A cache hit takes a constant time. Any other operation takes a fixed time and a seek that grows
+//! with the square root of the distance, as for accelerating arms. A write goes to the medium and
+//! into the cache. The cache is FIFO: uniform reads over `s` bytes hit a cache of `c` bytes with
+//! the share `min(1, c / s)`, and the mean root of the distance between two uniform positions is
+//! 8/15 of the root of their span.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::device::{Action, Command};
 
-/// What is in the cache or not.
+/// Cache granularity, bytes.
 const UNIT: u64 = 4096;
 
-/// A drive's sizes and times.
+/// Sizes and times of a drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DriveLaw {
     /// Bytes of the drive.
     pub size: u64,
-    /// Bytes of its cache.
+    /// Cache size, bytes.
     pub cache: u64,
-    /// Time of a read from the cache, nanoseconds.
+    /// Time of a cache hit, nanoseconds.
     pub hit_ns: f64,
-    /// Time of everything else without its seek, nanoseconds.
+    /// Time of any other operation without its seek, nanoseconds.
     pub miss_ns: f64,
-    /// Seek from one end of the drive to the other, nanoseconds.
+    /// Full-stroke seek, nanoseconds.
     pub seek_ns: f64,
 }
 
-/// Where the head is and what the cache holds.
+/// State of the head and the cache.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drive {
     head: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Drive {
 }
 
 impl Drive {
-    /// What `command` takes, nanoseconds.
+    /// Service time of `command`, nanoseconds.
     pub fn take(&mut self, command: &Command, law: &DriveLaw) -> f64 {
         let is_read = match command.action {
             Action::Read => true,

@@ -1,4 +1,4 @@
-//! The driver in virtual time: no clock is read, and nobody waits.
+//! The driver in virtual time: it reads no clock and never blocks.
 
 use std::collections::VecDeque;
 
@@ -13,41 +13,41 @@ use crate::faults::{Faults, Trigger};
 use crate::processor::Processors;
 use crate::station::Served;
 
-/// The error number of an operation on files, which no model has: EOPNOTSUPP.
+/// The errno of a file operation, which models do not support: EOPNOTSUPP.
 const UNSUPPORTED: Errno = Errno(95);
 
-/// A simulated device behind the driver seam.
+/// A simulated device behind the driver interface.
 #[derive(Debug)]
 pub struct SimDriver {
     now: Instant,
     device: Box<dyn Device>,
     capacity: usize,
     pending: Slab<Pending>,
-    /// Requests outstanding, without the work of processors.
+    /// Outstanding requests, without CPU work.
     outstanding: usize,
     computing: usize,
     faults: Faults,
     stream: Stream,
     begun: u64,
     gate: StallGate,
-    /// When the next stall of a period is due.
+    /// When the next periodic stall is due.
     due: Option<Instant>,
-    /// What fails before it comes to the device.
+    /// Requests that fail before they reach the device.
     refused: Calendar<u64>,
     answers: Vec<Answer>,
     shape: TargetShape,
-    /// What works beside a storage that has no host.
+    /// Processors for CPU work beside a storage without a host.
     processors: Processors<u64>,
-    /// What was done until `now`, where there is no host that knows.
+    /// Work done until `now`, if there is no host to count it.
     done: Done,
 }
 
-/// What of the device the target is.
+/// The part of the device that is the target.
 #[derive(Clone, Copy, Debug)]
 enum TargetShape {
-    /// A queue, which takes every operation alike.
+    /// A queue, which treats all operations alike.
     Queue,
-    /// Bytes of a machine.
+    /// A range of a machine.
     Machine {
         start: u64,
         size: u64,
@@ -55,18 +55,18 @@ enum TargetShape {
     },
 }
 
-/// Holds back what is new while a device stalls.
+/// Holds back new requests while a device stalls.
 #[derive(Debug, Default)]
 enum StallGate {
     #[default]
     Open,
-    /// Until the request that met the stall is answered, and then for the span.
+    /// Until the request that met the stall completes, and for the stall's duration after that.
     Struck {
         number: u64,
         span: Duration,
         held: VecDeque<u64>,
     },
-    /// Until then.
+    /// Until this time.
     Until {
         at: Instant,
         answer: Answer,
@@ -79,13 +79,13 @@ struct Pending {
     request: Request,
     issued: Instant,
     command: Command,
-    /// Bytes that were moved by earlier parts of a short transfer.
+    /// Bytes moved by earlier parts of a short transfer.
     moved: u64,
     error: Option<Errno>,
 }
 
 impl SimDriver {
-    /// A driver that starts at `start` and takes `capacity` requests at once.
+    /// A driver that starts at `start` and takes up to `capacity` requests.
     #[must_use]
     pub fn new(device: Box<dyn Device>, capacity: usize, start: Instant) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl SimDriver {
         }
     }
 
-    /// The same driver with faults, drawn from `seed`.
+    /// Adds faults, with random draws from `seed`.
     #[must_use]
     pub fn with_faults(mut self, faults: Faults, seed: u64) -> Self {
         self.faults = faults;
@@ -116,7 +116,7 @@ impl SimDriver {
         self
     }
 
-    /// The same driver with so many processors for work that is not the storage's.
+    /// Sets the number of processors for CPU work outside the storage.
     #[must_use]
     pub fn with_processors(mut self, count: usize) -> Self {
         self.processors = Processors::new(count);
@@ -124,8 +124,8 @@ impl SimDriver {
         self
     }
 
-    /// The same driver on `size` bytes of a machine from `start` on, whose host, if it has one,
-    /// does the work of processors.
+    /// Makes the target `size` bytes of a machine from `start` on. Its host, if any, does the CPU
+    /// work.
     #[must_use]
     pub fn as_machine(mut self, start: u64, size: u64, has_host: bool) -> Self {
         self.shape = TargetShape::Machine {
@@ -136,19 +136,19 @@ impl SimDriver {
         self
     }
 
-    /// The service times that the device gave, without its queue, if it is a queue.
+    /// Service times of the device without queueing, if it is a queue.
     #[must_use]
     pub fn served(&self) -> Option<Served> {
         self.device.served()
     }
 
-    /// What became of reads at the file cache in front of the device, if there is one.
+    /// Reads of the file cache in front of the device, if there is one.
     #[must_use]
     pub fn cache_reads(&self) -> Option<CacheReads> {
         self.device.cache_reads()
     }
 
-    /// What the processors and the storage of each host have done so far, the server first.
+    /// Work of processors and storage of each host so far, the server first.
     #[must_use]
     pub fn activity_of_hosts(&self) -> Vec<Activity> {
         if let TargetShape::Machine { has_host: true, .. } = self.shape {
@@ -158,7 +158,7 @@ impl SimDriver {
         vec![self.done.activity(false)]
     }
 
-    /// Let everything outstanding end; returns the device and when that was.
+    /// Completes everything outstanding. Returns the device and the time.
     #[must_use]
     pub fn into_device(mut self) -> (Box<dyn Device>, Instant) {
         let mut done = Vec::new();
@@ -212,7 +212,7 @@ impl SimDriver {
         })
     }
 
-    /// Hand a request, or the rest of one, to the device; while it stalls, keep it.
+    /// Passes a request, or the rest of one, to the device, or holds it back during a stall.
     fn begin(&mut self, number: u64) {
         if let StallGate::Struck { held, .. } | StallGate::Until { held, .. } = &mut self.gate {
             held.push_back(number);
@@ -265,7 +265,7 @@ impl SimDriver {
         }
     }
 
-    /// Whether a moment that comes again and again has come since the last operation.
+    /// Whether a periodic event is due since the last operation.
     fn is_due(&mut self, period: Duration) -> bool {
         let due = *self.due.get_or_insert(self.now + period);
         let is_due = self.now >= due;
@@ -276,7 +276,7 @@ impl SimDriver {
         is_due
     }
 
-    /// The device has answered: all of a request, or the first part of a short transfer.
+    /// The device completed a request, or the first part of a short transfer.
     fn answered(&mut self, answer: &Answer, done: &mut Vec<Completion>) {
         if let StallGate::Struck { number, span, held } = &mut self.gate
             && *number == answer.tag
@@ -326,7 +326,7 @@ impl SimDriver {
         self.outstanding + self.computing == 0
     }
 
-    /// Let time pass in which nothing comes and nothing ends.
+    /// Advances idle time, without arrivals or completions.
     pub(crate) fn advance(&mut self, until: Instant) {
         self.done
             .pass(until, self.processors.busy(), self.outstanding);
@@ -341,7 +341,7 @@ impl SimDriver {
         }
     }
 
-    /// When something will happen of itself.
+    /// Time of the next internal event.
     pub(crate) fn next(&self) -> Option<Instant> {
         let gate = match self.gate {
             StallGate::Until { at, .. } => Some(at),
@@ -352,7 +352,7 @@ impl SimDriver {
         Some(next.max(self.now))
     }
 
-    /// Do everything that is due at this instant.
+    /// Processes all events at this instant.
     pub(crate) fn step(&mut self, done: &mut Vec<Completion>) {
         while self.next().is_some_and(|at| at <= self.now) {
             while let Some(number) = self.processors.take_done(self.now) {
@@ -465,8 +465,7 @@ impl Driver for SimDriver {
         }
     }
 
-    /// A host with a file cache hides from here what its device and its processors do, and tells
-    /// it itself.
+    /// A host with a file cache hides the work of its device and processors, and reports it itself.
     fn activity(&self) -> Option<Activity> {
         if let TargetShape::Machine { has_host: true, .. } = self.shape {
             let done = self.device.done(self.now)?;

@@ -1,5 +1,5 @@
-//! Engines on models, compiled here once: this crate is optimised for measuring, and those that
-//! run trials are not. Inlined, they would be compiled there after all.
+//! Engines on models, compiled here once, since this crate is optimised for measuring and crates
+//! that run trials are not. Inlined, they would be compiled there after all.
 
 use engine::{Engine, EventLoop};
 use workload::AnyClient;
@@ -7,13 +7,13 @@ use workload::AnyClient;
 use crate::driver::SimDriver;
 use crate::group::SimGroup;
 
-/// The loop of an engine on a model.
+/// The event loop of an engine on a model.
 #[inline(never)]
 pub fn model_loop(engine: &mut Engine<SimDriver, AnyClient>) -> &mut dyn EventLoop {
     engine
 }
 
-/// The loop of an engine on several models.
+/// The event loop of an engine on several models.
 #[inline(never)]
 pub fn group_loop(engine: &mut Engine<SimGroup, AnyClient>) -> &mut dyn EventLoop {
     engine

@@ -1,4 +1,4 @@
-//! What follows from the values of a machine, in words: what a reader holds against a data sheet.
+//! Facts derived from a machine's values, in words, to compare with a data sheet.
 
 use random::{Purpose, Stream};
 use units::{Bytes, Instant, format_count, format_duration_ns};
@@ -8,16 +8,16 @@ use crate::disk::DiskSpec;
 use crate::flash::{FlashSpec, fifo_write_amplification};
 use crate::machine::{DeviceSpec, MachineSpec};
 
-/// Length of the reads whose mean time is told.
+/// Size of the reads for the mean read time.
 const READ_BYTES: u64 = 4096;
-/// So many of them: the mean is then known to about 1 %.
+/// Number of reads: the mean is then known to about 1 %.
 const READS: u32 = 4000;
 
-/// A name and a value with its unit.
+/// Name, and value with its unit.
 pub type Fact = (&'static str, String);
 
 impl MachineSpec {
-    /// What follows from the values.
+    /// Derived facts.
     #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![("capacity", Bytes(self.size()).decimal())];
@@ -80,8 +80,8 @@ impl MachineSpec {
         facts
     }
 
-    /// The mean time of a random read, one at a time: interleave, tracks that end within a read,
-    /// buffers, link and host leave no formula, so the machine itself is asked.
+    /// Mean time of a random read at depth 1. Interleave, track ends within a read, buffers, link
+    /// and host allow no formula, so it is simulated.
     fn random_read(&self) -> Option<f64> {
         let blocks = self.size().saturating_sub(self.start) / READ_BYTES;
         if blocks == 0 {
@@ -98,7 +98,7 @@ impl MachineSpec {
     }
 }
 
-/// When a read is answered that is asked for now.
+/// When a read that starts now completes.
 fn after_read(device: &mut dyn Device, now: Instant, offset: u64) -> Instant {
     let mut answers = Vec::new();
     while let Some(at) = device.next().filter(|&at| at <= now) {

@@ -1,37 +1,37 @@
-//! Faults that are injected on purpose, drawn from the run's seed.
+//! Injected faults, drawn from the run's seed.
 
 use units::{Bytes, Duration, parse_percent};
 use workload::Errno;
 
-/// What goes wrong.
+/// Faults to inject.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults {
     /// Operations that fail.
     pub error: Option<(Errno, Trigger)>,
-    /// The device begins nothing new for so long.
+    /// The device starts nothing new for this long.
     pub stall: Option<(Duration, Trigger)>,
-    /// Share of reads and writes of which only half is moved at first.
+    /// Share of reads and writes that move only half of their bytes at first.
     pub short: f64,
 }
 
-/// When a fault strikes.
+/// When a fault occurs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
-    /// From this operation on, counted from one; a stall strikes once.
+    /// From this operation on, counted from one; a stall occurs once.
     After(u64),
-    /// Each operation with this chance.
+    /// Each operation with this probability.
     Chance(f64),
-    /// Operations that touch these bytes.
+    /// Operations that touch this byte range.
     Place(std::ops::Range<u64>),
-    /// The first operation after each such time, which counts from the first of all.
+    /// The first operation after each period, counted from the first operation.
     Every(Duration),
 }
 
-/// Error numbers that can be asked for.
+/// Supported errors.
 const ERRORS: [(&str, i32); 3] = [("EIO", 5), ("ENOSPC", 28), ("EROFS", 30)];
 
 impl Trigger {
-    /// `N` operations, a share such as `0.1%`, bytes such as `1GiB+4KiB`, or `every:10s`.
+    /// Parses `N` operations, a share such as `0.1%`, bytes such as `1GiB+4KiB`, or `every:10s`.
     fn parse(text: &str) -> Result<Self, String> {
         if let Some(period) = text.strip_prefix("every:") {
             let period: Duration = period.parse().map_err(|error| format!("{error}"))?;
@@ -61,10 +61,10 @@ impl Trigger {
 }
 
 impl Faults {
-    /// Read `WHAT@WHEN` of errors.
+    /// Parses `WHAT@WHEN` of errors.
     ///
     /// # Errors
-    /// When there is no such error, or no such moment.
+    /// If the error or the trigger is invalid.
     pub fn parse_error(text: &str) -> Result<Option<(Errno, Trigger)>, String> {
         let Some((what, when)) = split(text)? else {
             return Ok(None);
@@ -78,10 +78,10 @@ impl Faults {
         }
     }
 
-    /// Read `SPAN@WHEN` of stalls.
+    /// Parses `SPAN@WHEN` of stalls.
     ///
     /// # Errors
-    /// When either cannot be read.
+    /// If either is invalid.
     pub fn parse_stall(text: &str) -> Result<Option<(Duration, Trigger)>, String> {
         let Some((what, when)) = split(text)? else {
             return Ok(None);
@@ -98,10 +98,10 @@ impl Faults {
         }
     }
 
-    /// Read the share of short transfers.
+    /// Parses the share of short transfers.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is invalid.
     pub fn parse_short(text: &str) -> Result<f64, String> {
         if text == "none" {
             return Ok(0.0);

@@ -1,11 +1,11 @@
-//! Flash memory: channels and dies that work at the same time, and cleaning that gets in the way.
+//! Flash memory: channels and dies that work in parallel, and cleaning that delays them.
 //!
-//! A read takes the die, then the channel; a write the channel, then the die. A die that runs out
-//! of free blocks cleans before it takes the next page: that is the write cliff. User pages are
-//! dealt to the dies in turn, and stay on them. Writes that were answered from the buffer go to the
-//! flash when nobody waits for die or channel, or somebody for a flush. A die that cleans lets a
-//! read in between two pages that it moves; a page that it programs, it ends first. Source of
-//! structure and defaults: A. Tavakkol et al., "MQSim", FAST 2018.
+//! A read takes the die, then the channel; a write the channel, then the die. A die without free
+//! blocks cleans before it accepts the next page: this is the write cliff. User pages are striped
+//! over the dies, and stay on them. Buffered writes go to the flash when nothing waits for die or
+//! channel, or when a flush waits for them. A die that cleans lets a read in between two page
+//! moves; a page program is not interrupted. Source of structure and defaults: A. Tavakkol et al.,
+//! "MQSim", FAST 2018.
 
 mod mapping;
 
@@ -20,58 +20,57 @@ use mapping::DieMapping;
 
 use crate::device::{Action, Answer, Calendar, Command, Device, Server, Slab, transfer_ns};
 
-/// What a flash device holds at the start.
+/// Initial content of a flash device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashContent {
     /// Nothing was ever written.
     Fresh,
-    /// Everything was written once, in order.
+    /// Everything was written once, sequentially.
     Full,
 }
 
-/// Everything that fixes a flash device. Times are nanoseconds.
+/// Parameters of a flash device. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlashSpec {
     pub channels: u32,
-    /// Dies on each channel.
+    /// Dies per channel.
     pub dies: u32,
-    /// Blocks of a die.
+    /// Blocks per die.
     pub blocks: u32,
     pub pages_per_block: u32,
-    /// Bytes of a page.
+    /// Page size, bytes.
     pub page: u32,
-    /// Page to register.
+    /// Read of a page into the register.
     pub read: u64,
-    /// Register to page.
+    /// Program of a page.
     pub program: u64,
-    /// Erasure of a block.
+    /// Erase of a block.
     pub erase: u64,
-    /// Bytes per second of a channel.
+    /// Channel rate, bytes per second.
     pub channel_rate: f64,
-    /// Share of the physical pages that the user does not see.
+    /// Share of the physical pages reserved as spare.
     pub spare: f64,
-    /// Blocks of a die that stay free for cleaning.
+    /// Free blocks per die reserved for cleaning.
     pub reserve: u32,
-    /// Which block is cleaned.
+    /// Choice of the block to clean.
     pub cleaning: Cleaning,
-    /// Bytes of writes that are promised before they are in flash.
+    /// Write buffer for acknowledged writes, bytes.
     pub write_buffer: u64,
-    /// What the controller needs for a command.
+    /// Command overhead of the controller.
     pub overhead: u64,
-    /// What it holds at the start.
+    /// Initial content.
     pub content: FlashContent,
 }
 
 impl FlashSpec {
-    /// User pages of one die.
+    /// User pages per die.
     #[must_use]
     pub fn user_pages(&self) -> u32 {
         let physical = f64::from(self.blocks) * f64::from(self.pages_per_block);
         (physical * (1.0 - self.spare)) as u32
     }
 
-    /// Physical over user pages, without the blocks that are kept free: what the cost of cleaning
-    /// depends on.
+    /// Physical over user pages, without the reserved free blocks. Determines the cost of cleaning.
     #[must_use]
     pub fn spare_factor(&self) -> f64 {
         let usable = f64::from(self.blocks - self.reserve) * f64::from(self.pages_per_block);
@@ -83,14 +82,14 @@ impl FlashSpec {
         self.channels * self.dies
     }
 
-    /// Bytes that the user sees.
+    /// User capacity, bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         u64::from(self.user_pages()) * u64::from(self.die_count()) * u64::from(self.page)
     }
 
-    /// Pages that can be written at random each second while spare blocks last, and once each must
-    /// be cleaned first, by the law of FIFO cleaning.
+    /// Random page writes per second while spare blocks last, and in steady state, by the law of
+    /// FIFO cleaning.
     #[must_use]
     pub fn write_rates(&self) -> [f64; 2] {
         let transfer = transfer_ns(u64::from(self.page), self.channel_rate) as f64;
@@ -102,8 +101,8 @@ impl FlashSpec {
         [program, steady].map(|cost| (f64::from(self.die_count()) * 1e9 / cost).min(channels))
     }
 
-    /// Page reads per second with so many at a time, at most: limited by what is outstanding, by
-    /// the dies, or by the channels.
+    /// Upper bound of page reads per second at that depth: limited by outstanding requests, dies,
+    /// or channels.
     #[must_use]
     pub fn read_bound(&self, depth: u32) -> f64 {
         let transfer = transfer_ns(u64::from(self.page), self.channel_rate) as f64;
@@ -115,26 +114,26 @@ impl FlashSpec {
     }
 }
 
-/// A flash device at work.
+/// A running flash device.
 #[derive(Debug)]
 pub struct Flash {
     spec: FlashSpec,
-    /// Dies share what they hold until one is written to: 32 MiB for 32 GiB, which takes a tenth of
-    /// a second to fill.
+    /// Dies share their mapping until they are written to: 32 MiB for 32 GiB, which takes a tenth
+    /// of a second to fill.
     logs: Vec<Arc<DieMapping>>,
     dies: Vec<Server>,
-    /// What each die cleans, as long as it does.
+    /// Cleaning in progress of each die.
     cleanings: Vec<Option<CleaningUnderWay>>,
     channels: Vec<Server>,
     calendar: Calendar<FlashEvent>,
     jobs: Slab<FlashJob>,
     pages: Slab<PageTransfer>,
-    /// Writes that wait for room in the buffer.
+    /// Writes that wait for space in the buffer.
     waiting: VecDeque<u64>,
     buffered: u64,
-    /// Numbers of the writes that are not in flash, in the order in which they came.
+    /// Numbers of the writes that are not in flash yet, in order of arrival.
     unfinished: BTreeSet<u64>,
-    /// Flushes, with the number that the next write after each would get.
+    /// Flushes, with the number of the next write after each.
     flushes: Vec<(u64, u64)>,
     writes: u64,
     /// Pages programmed since the start.
@@ -143,9 +142,9 @@ pub struct Flash {
 
 #[derive(Clone, Copy, Debug)]
 enum FlashEvent {
-    /// A command was understood.
+    /// A command was decoded.
     Ready(u64),
-    /// A page has what it waited for.
+    /// A page completed its stage.
     Done(u64),
 }
 
@@ -153,9 +152,9 @@ enum FlashEvent {
 struct FlashJob {
     command: Command,
     outstanding: u64,
-    /// Whether the command was answered before it was done.
+    /// Whether the command was acknowledged before it was done.
     is_answered: bool,
-    /// Which of the writes it is.
+    /// Number of the write.
     write: u64,
 }
 
@@ -167,22 +166,22 @@ struct PageTransfer {
     stage: FlashStage,
 }
 
-/// Pages that a die moves before it programs one of the user.
+/// Page moves of a die before it programs a user page.
 #[derive(Clone, Copy, Debug)]
 struct CleaningUnderWay {
-    /// When the first was begun, later by every read that was let in.
+    /// Start of the first move, delayed by every read let in.
     begun: Instant,
-    /// When the last is done, likewise.
+    /// End of the last move, likewise.
     ends: Instant,
-    /// When the last read that was let in is done.
+    /// End of the last read let in.
     read_until: Instant,
-    /// By how much later the die is free for the reads.
+    /// Delay of the die by reads let in.
     held_up: Duration,
 }
 
 impl CleaningUnderWay {
-    /// When a read that comes now may begin: when the page is moved that is being moved. None where
-    /// all of them are by then.
+    /// When a read that arrives now may start: after the current page move. None if all are done by
+    /// then.
     fn let_in(&mut self, now: Instant, each: u64, read: Duration) -> Option<Instant> {
         let start = if now < self.read_until {
             self.read_until
@@ -204,18 +203,18 @@ impl CleaningUnderWay {
 enum FlashStage {
     /// The die reads.
     Sense,
-    /// The die reads between two pages that it moves.
+    /// The die reads between two page moves.
     SenseBetween,
-    /// The channel carries to the controller.
+    /// Channel transfer to the controller.
     Out,
-    /// The channel carries to the die.
+    /// Channel transfer to the die.
     In,
-    /// The die writes, and cleans before that if it must.
+    /// The die programs, after cleaning if necessary.
     Program,
 }
 
 impl Flash {
-    /// A flash device at rest.
+    /// An idle flash device.
     #[must_use]
     pub fn new(spec: FlashSpec) -> Self {
         let mut log = DieMapping::new(
@@ -250,7 +249,7 @@ impl Flash {
         }
     }
 
-    /// Pages programmed since the start: those of the user, and those that cleaning moved.
+    /// Pages programmed since the start, by the user and by cleaning.
     #[must_use]
     pub const fn programs(&self) -> u64 {
         self.programs
@@ -284,7 +283,7 @@ impl Flash {
         }
     }
 
-    /// Let writes begin as far as there is room in the buffer; one always fits.
+    /// Starts writes as far as there is space in the buffer. One always fits.
     fn admit(&mut self, now: Instant, answers: &mut Vec<Answer>) {
         while let Some(&number) = self.waiting.front() {
             let command = self.jobs.at(number).command;
@@ -303,7 +302,7 @@ impl Flash {
         }
     }
 
-    /// Begin each page of a command.
+    /// Starts each page of a command.
     fn spread(&mut self, now: Instant, job: u64, stage: FlashStage) {
         let command = self.jobs.at(job).command;
         let unit = u64::from(self.spec.page);
@@ -323,7 +322,7 @@ impl Flash {
         }
     }
 
-    /// A page waits for, or gets, what its stage needs.
+    /// Queues a page for its stage, or starts it.
     fn enter(&mut self, now: Instant, number: u64) {
         let page = *self.pages.at(number);
         let (die, channel) = (self.die(&page), self.channel(&page));
@@ -371,7 +370,7 @@ impl Flash {
                 let effort = Arc::make_mut(&mut self.logs[die]).write(within);
                 self.programs += 1 + u64::from(effort.moved);
                 let spec = &self.spec;
-                // Part of a page is completed with what was there before.
+                // A partial page is completed with its previous content.
                 let merge = if page.bytes < u64::from(spec.page) {
                     spec.read
                 } else {
@@ -393,7 +392,7 @@ impl Flash {
             .plan(now + Duration(span), FlashEvent::Done(number));
     }
 
-    /// A page has done with its stage.
+    /// A page completed its stage.
     fn advance(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
         let page = *self.pages.at(number);
         let (die, channel) = (self.die(&page), self.channel(&page));

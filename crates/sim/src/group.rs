@@ -1,5 +1,4 @@
-//! Several models behind one seam, in one virtual time: each takes what goes to its target, and
-//! knows nothing of the others.
+//! Several independent models behind one driver interface, in a common virtual time.
 
 use engine::{Activity, Clock, Driver, DriverError};
 use units::Instant;
@@ -8,17 +7,17 @@ use workload::{Completion, Request, TargetId};
 use crate::device::{Device, first};
 use crate::driver::SimDriver;
 
-/// Models that share a clock, and nothing else.
+/// Models that share only a clock.
 #[derive(Debug)]
 pub struct SimGroup {
     now: Instant,
     capacity: usize,
-    /// In the order of their targets; what happens at the same instant happens in this order.
+    /// In the order of their targets, in which simultaneous events are also processed.
     members: Vec<(TargetId, SimDriver)>,
 }
 
 impl SimGroup {
-    /// The drivers of these targets, which stand at the same instant and take equally much each.
+    /// The drivers of these targets, at the same time and with equal capacity.
     #[must_use]
     pub fn new(mut members: Vec<(TargetId, SimDriver)>) -> Self {
         members.sort_by_key(|(target, _)| *target);
@@ -31,8 +30,8 @@ impl SimGroup {
         }
     }
 
-    /// Let everything outstanding end; returns the devices in the order of their targets, and when
-    /// the last of them was done.
+    /// Completes everything outstanding. Returns the devices in the order of their targets, and the
+    /// time of the last completion.
     #[must_use]
     pub fn into_devices(self) -> (Vec<Box<dyn Device>>, Instant) {
         let mut end = self.now;
@@ -45,7 +44,7 @@ impl SimGroup {
         (devices, end)
     }
 
-    /// The member of a target; processor work, which has none, is the first one's.
+    /// The model of a target. CPU work, which has no target, goes to the first one.
     fn member(&mut self, request: &Request) -> &mut SimDriver {
         let number = match request.op.target() {
             TargetId::NONE => Ok(0),
@@ -59,7 +58,7 @@ impl SimGroup {
         all.fold(None, first)
     }
 
-    /// Let all clocks go on to an instant, at which nothing was due before.
+    /// Advances all clocks to an instant before which nothing was due.
     fn advance(&mut self, until: Instant) {
         self.now = self.now.max(until);
         for (_, member) in &mut self.members {
@@ -114,7 +113,7 @@ impl Driver for SimGroup {
         }
     }
 
-    /// Sums over the models. How long each was busy is no figure of all of them.
+    /// Sums over the models. Busy times of single models cannot be summed.
     fn activity(&self) -> Option<Activity> {
         let mut all = self.members.iter().map(|(_, member)| member.activity());
         let first = all.next()??;

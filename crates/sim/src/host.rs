@@ -1,9 +1,8 @@
-//! A host: processors that I/O costs time, and memory that answers part of it.
+//! A host: processors with I/O overhead, and memory that serves part of the reads.
 //!
-//! A read that memory answers costs processor time and nothing else. One that it does not answer
-//! goes to the storage; part of its processor time runs beside the storage, part comes after. Under
-//! systems of the time a program may loop until the storage answers, and take its share of the
-//! processor meanwhile, or all of it.
+//! A cache hit costs only CPU time. A miss goes to the storage; part of its CPU time overlaps the
+//! storage, the rest follows. On systems of that time, a program may poll until the storage
+//! answers, and use its share of the processor meanwhile, or all of it.
 
 mod file_cache;
 mod spec;
@@ -23,7 +22,7 @@ use crate::site::Port;
 pub use file_cache::FileCache;
 pub use spec::{HostSpec, IoWait, WritePolicy};
 
-/// A host at work, in front of its storage.
+/// A running host in front of its storage.
 #[derive(Debug)]
 pub struct Host {
     spec: HostSpec,
@@ -36,9 +35,9 @@ pub struct Host {
     jobs: Slab<HostJob>,
     /// Jobs that wait for a processor to spin on.
     wanting_cpu: VecDeque<u64>,
-    /// Writers that wait until less is dirty.
+    /// Writers throttled because too much is dirty.
     throttled: VecDeque<u64>,
-    /// Where streams that read in order go on.
+    /// Where sequential streams continue.
     streams: VecDeque<u64>,
     unfinished: BTreeSet<u64>,
     flushes: Vec<(u64, u64)>,
@@ -46,7 +45,7 @@ pub struct Host {
     is_destaging: bool,
     destage_at: u64,
     timers: Calendar<()>,
-    /// Requests that the storage has.
+    /// Requests in the storage.
     asked: usize,
     done: Done,
 }
@@ -55,13 +54,13 @@ pub struct Host {
 struct HostJob {
     command: Command,
     stage: HostStage,
-    /// What must end before the next stage.
+    /// Parts that must end before the next stage.
     outstanding: u32,
-    /// What the storage has of it now.
+    /// Pages of the current storage request.
     run: Range<u64>,
-    /// What comes after that.
+    /// Pages that follow.
     pages: Range<u64>,
-    /// The most pages of a run.
+    /// Maximum pages per request.
     run_max: u64,
     error: Option<Errno>,
 }
@@ -70,20 +69,20 @@ struct HostJob {
 enum HostStage {
     /// The storage reads, or writes through.
     Storage,
-    /// The processor does what is left; then the answer comes.
+    /// The remaining CPU work before the answer.
     Last,
-    /// The processor brings a write into memory.
+    /// The processor copies a write into memory.
     Copy,
-    /// Writes go to the storage, before a flush of it.
+    /// Dirty pages go to the storage, before a flush of it.
     Drain,
     /// The storage flushes.
     Flush,
-    /// A write of dirty pages, which nobody waits for.
+    /// A background write of dirty pages.
     Destage(u64),
 }
 
 impl Host {
-    /// A host at rest with an empty file cache.
+    /// An idle host with an empty file cache.
     #[must_use]
     pub fn new(spec: HostSpec, storage: Box<dyn Device>) -> Self {
         let room = spec.room(spec.cache, 0) / spec.page;
@@ -167,7 +166,7 @@ impl Host {
         self.begin_run(now, job);
     }
 
-    /// The next run of a job's pages.
+    /// The next request for a job's pages.
     fn begin_run(&mut self, now: Instant, number: u64) {
         let job = self.jobs.at(number);
         let end = job.pages.start.saturating_add(job.run_max);
@@ -177,7 +176,7 @@ impl Host {
         self.begin_storage(now, number);
     }
 
-    /// Whether a read goes on where another ended.
+    /// Whether a read continues a previous one.
     fn follows(&mut self, command: &Command) -> bool {
         let known = self.streams.iter().position(|&end| end == command.offset);
         match known {
@@ -213,7 +212,7 @@ impl Host {
         self.ask(now, job, action, offset, len);
     }
 
-    /// Where the bytes begin that the storage has of a job, and how many there are.
+    /// First byte and length of a job's current storage request.
     fn bytes_of(&mut self, number: u64) -> (u64, u64) {
         let HostJob { command, run, .. } = self.jobs.at(number).clone();
         match command.action {
@@ -249,14 +248,14 @@ impl Host {
         self.storage.begin(now, command);
     }
 
-    /// Time has passed in which nothing here changed.
+    /// Accounts for time in which nothing changed here.
     fn pass(&mut self, now: Instant) {
         self.done
             .held(now, self.cache.pages() as u64 * self.spec.page);
         self.done.pass(now, self.cpu.busy(), self.asked);
     }
 
-    /// The storage has answered a job.
+    /// The storage completed a job's request.
     fn storage_done(&mut self, now: Instant, answer: &Answer) {
         self.asked -= 1;
         let job = self.jobs.at(answer.tag);
@@ -327,7 +326,7 @@ impl Host {
         }
     }
 
-    /// What came from the storage stays in memory.
+    /// Keeps data read from the storage in memory.
     fn keep(&mut self, command: &Command, pages: Range<u64>) {
         if command.action == Action::Read && self.limit < self.spec.cache_max {
             self.limit = (self.limit + self.spec.cache_growth).min(self.spec.cache_max);
@@ -347,7 +346,7 @@ impl Host {
         }
     }
 
-    /// A write is in memory.
+    /// A write was copied into memory.
     fn copied(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
         let job = self.jobs.at(number);
         let (command, pages) = (job.command, std::mem::take(&mut job.pages));
@@ -373,7 +372,7 @@ impl Host {
         self.admit(answers);
     }
 
-    /// Answer writers, unless too much is dirty.
+    /// Completes writes, unless too much is dirty.
     fn admit(&mut self, answers: &mut Vec<Answer>) {
         let is_full = self.cache.dirty_pages() > 2 * self.dirty_max();
         if is_full && !self.unfinished.is_empty() {
@@ -384,7 +383,7 @@ impl Host {
         }
     }
 
-    /// One write of dirty pages at a time, while there is reason for it.
+    /// Writes dirty pages back one request at a time, while needed.
     fn destage(&mut self, now: Instant) {
         if !self.is_destaging || !self.unfinished.is_empty() {
             return;
@@ -413,7 +412,7 @@ impl Host {
             len,
         };
         let job = self.job(command, HostStage::Destage(write), run);
-        // Nobody waits for it: all of its work is beside the storage.
+        // Nothing waits for it, so all its CPU work overlaps the storage.
         let work_ns = cost(len, self.spec.cpu_byte + self.spec.cpu_byte_serial);
         if work_ns > 0 {
             self.work(now, job, work_ns);
@@ -422,7 +421,7 @@ impl Host {
         true
     }
 
-    /// Everything that is dirty goes to the storage; then the storage flushes.
+    /// Writes back everything dirty, then flushes the storage.
     fn begin_flush(&mut self, now: Instant, number: u64) {
         while self.destage_run(now) {}
         self.jobs.at(number).stage = HostStage::Drain;
@@ -430,7 +429,7 @@ impl Host {
         self.drained(now);
     }
 
-    /// Flush the storage for those whose writes are all there.
+    /// Flushes the storage for those whose writes are all there.
     fn drained(&mut self, now: Instant) {
         let oldest = self.unfinished.first().copied().unwrap_or(u64::MAX);
         let is_done = |&mut (_, writes): &mut (u64, u64)| oldest >= writes;
@@ -451,7 +450,7 @@ impl Host {
     }
 }
 
-/// What so many bytes cost at so many nanoseconds each.
+/// Cost of `bytes` bytes at `each` nanoseconds per byte.
 fn cost(bytes: u64, each: f64) -> u64 {
     (bytes as f64 * each).round() as u64
 }

@@ -1,5 +1,5 @@
-//! What the textbooks say of a queue under a load: Kleinrock, Queueing Systems I (1975), chapters 3
-//! and 5. Only what is exact in the long run; of everything else nothing is said.
+//! Queueing theory for a queue under a load: Kleinrock, Queueing Systems I (1975), chapters 3 and
+//! 5. Only exact steady-state results.
 
 use crate::faults::Faults;
 use crate::pace::ServiceTimeScaling;
@@ -7,7 +7,7 @@ use crate::queue::QueueSpec;
 use crate::spec::SimSpec;
 use crate::station::ServiceLaw;
 
-/// What clients ask of a queue.
+/// The load on a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueLoad {
     /// Poisson arrivals.
@@ -15,34 +15,34 @@ pub enum QueueLoad {
         /// Arrivals per second over all clients.
         per_second: f64,
     },
-    /// Arrivals at equal distances.
+    /// Equally spaced arrivals.
     Even {
         /// Arrivals per second.
         per_second: f64,
     },
-    /// Clients each of which waits for its operation and then thinks for an exponential time.
+    /// Closed-loop clients with exponential think times.
     Thinking {
         clients: u32,
-        /// Mean think time, nanoseconds; none makes them ask at once.
+        /// Mean think time, nanoseconds; zero to issue at once.
         think_ns: f64,
     },
 }
 
-/// Mean times and the throughput in the long run.
+/// Mean times and throughput in steady state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueAnswer {
-    /// The law, in the notation of Kendall.
+    /// Name of the law in Kendall's notation.
     pub name: String,
     /// Mean time in the queue, nanoseconds.
     pub wait_ns: f64,
-    /// Mean time with a server, nanoseconds.
+    /// Mean service time, nanoseconds.
     pub service_ns: f64,
     /// Operations per second.
     pub per_second: f64,
 }
 
 impl SimSpec {
-    /// What a law says of this model under `load`, if one holds.
+    /// The law for this model under `load`, if one applies.
     #[must_use]
     pub fn answer(&self, load: QueueLoad) -> Option<QueueAnswer> {
         let is_sound = self.faults == Faults::default();
@@ -51,7 +51,7 @@ impl SimSpec {
 }
 
 impl QueueSpec {
-    /// What a law says of this queue under `load`, if one holds.
+    /// The law for this queue under `load`, if one applies.
     #[must_use]
     pub fn answer(&self, load: QueueLoad) -> Option<QueueAnswer> {
         if self.pace != ServiceTimeScaling::default() || !self.limits.is_none() {
@@ -93,8 +93,8 @@ impl QueueSpec {
         })
     }
 
-    /// D/M/1: the chance that an arrival finds the server busy is the root of
-    /// `chance = exp((chance - 1) / offered)` below 1.
+    /// D/M/1: the probability that an arrival finds the server busy is the root below 1 of `chance
+    /// = exp((chance - 1) / offered)`.
     fn even(&self, service_ns: f64, per_second: f64) -> Option<QueueAnswer> {
         const STEPS: u32 = 10_000;
         let offered = per_second * service_ns / 1e9;
@@ -144,7 +144,8 @@ impl QueueSpec {
     }
 }
 
-/// The chance that an arrival must wait (Erlang's C), where `offered` servers are busy on average.
+/// The probability that an arrival must wait (Erlang C), where `offered` servers are busy on
+/// average.
 fn waits(servers: usize, offered: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 0.0);
     for k in 0..servers {
@@ -155,8 +156,8 @@ fn waits(servers: usize, offered: f64) -> f64 {
     waiting / (sum + waiting)
 }
 
-/// Throughput of clients who think and wait for one of the servers, from the balance of births and
-/// deaths: M/M/c//N.
+/// Throughput of clients who think and wait for one of the servers, from balance equations:
+/// M/M/c//N.
 fn repair(servers: f64, clients: f64, service: f64, think: f64) -> f64 {
     let (mut weight, mut total, mut rates) = (1.0, 0.0, 0.0);
     let mut there = 0.0;
@@ -166,7 +167,7 @@ fn repair(servers: f64, clients: f64, service: f64, think: f64) -> f64 {
         rates += weight * rate;
         weight *= (clients - there) / think * service / servers.min(there + 1.0);
         there += 1.0;
-        // Only the ratios count; without this the weights of many clients would overflow.
+        // Only the ratios count. Without this, the weights of many clients would overflow.
         if weight > 1e100 {
             (weight, total, rates) = (weight / 1e100, total / 1e100, rates / 1e100);
         }
@@ -178,7 +179,7 @@ fn repair(servers: f64, clients: f64, service: f64, think: f64) -> f64 {
 mod tests {
     use super::{QueueLoad, SimSpec};
 
-    /// Times in microseconds, the load per second.
+    /// Times in microseconds, load per second.
     #[track_caller]
     fn check(model: &str, load: QueueLoad, expected: Option<(&str, f64, f64, f64)>) {
         let spec = SimSpec::parse(model).unwrap_or_else(|error| panic!("{model}: {error}"));
@@ -211,7 +212,7 @@ mod tests {
         let mm1 = "sim:mm1?mean=100us";
         check(mm1, poisson(5000.0), Some(("M/M/1", 100.0, 100.0, 5000.0)));
         check(mm1, poisson(8000.0), Some(("M/M/1", 400.0, 100.0, 8000.0)));
-        // Erlang's C of four servers at 80 % is 0.59643.
+        // Erlang C of four servers at 80 % is 0.59643.
         let mmc = "sim:mmc?mean=100us&servers=4";
         check(
             mmc,
@@ -238,7 +239,7 @@ mod tests {
             Some(("M/G/1", 66.667, 100.0, 5000.0)),
         );
         check("sim:pareto?mean=100us&shape=2", poisson(5000.0), None);
-        // Gross and Harris: 0.20319 of the arrivals at half the load find the server busy.
+        // Gross and Harris: at half the load, 0.20319 of the arrivals find the server busy.
         let even = |per_second| QueueLoad::Even { per_second };
         check(mm1, even(5000.0), Some(("D/M/1", 25.5, 100.0, 5000.0)));
         check(mm1, even(10_000.0), None);
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn clients_that_wait_for_each_other_follow_the_balance_of_births_and_deaths() {
-        // Of two clients who think as long as service takes: 1 + 2 + 2 weights, busy for 4 of 5.
+        // Two clients who think as long as service takes: weights 1 + 2 + 2, busy for 4 of 5.
         let two = Some(("M/M/1//2 (machine repair)", 50.0, 100.0, 8000.0));
         check("sim:mm1?mean=100us", thinking(2, 100e3), two);
         let busy = Some(("8 clients, 1 server always busy", 700.0, 100.0, 10_000.0));

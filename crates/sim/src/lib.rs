@@ -1,5 +1,5 @@
-//! Storage in virtual time: queues with known answers, and models of hardware old and new, behind
-//! the same seam as real storage.
+//! Storage in virtual time: queues with known answers, and models of old and new hardware, behind
+//! the same interface as real storage.
 
 mod burst;
 mod catalogue;

@@ -1,9 +1,9 @@
-//! A network link to a server: bandwidth, round trips, a window, and requests of limited size.
+//! A network link to a server: bandwidth, round trips, a window, and a maximum request size.
 //!
-//! A window of W bytes that waits for its acknowledgement gives a rate of W / (L + W / B), with the
-//! round trip L and the bandwidth B. The server's time comes in series; its processor sends data
-//! while they are on the wire, and takes those that came once all of a request are there. Lost
-//! packets and collisions are not modelled.
+//! Waiting for the acknowledgement of each window of W bytes limits the rate to W / (L + W / B), with
+//! the round trip L and the bandwidth B. The server's time adds to it. Its processor sends data while
+//! they are on the wire, and takes received data once all of a request are there. Lost packets and
+//! collisions are not modelled.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,25 +14,25 @@ use crate::done::Done;
 use crate::raid::ArrayState;
 use crate::site::Port;
 
-/// Everything that fixes a link. Sizes are bytes.
+/// Parameters of a link. Sizes are bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
     /// Bytes per second on the wire.
     pub bandwidth: f64,
-    /// There and back, nanoseconds.
+    /// Round-trip time, nanoseconds.
     pub round_trip: u64,
-    /// The largest packet.
+    /// Maximum packet size.
     pub packet: u64,
-    /// What a packet carries that is no data.
+    /// Header bytes per packet.
     pub header: u64,
-    /// Data that may be under way without acknowledgement.
+    /// Maximum unacknowledged data.
     pub window: u64,
-    /// Data that one request asks for, at most.
+    /// Maximum data per request.
     pub request: u64,
 }
 
 impl LinkSpec {
-    /// Bytes on the wire for so many of data.
+    /// Bytes on the wire for `data` bytes of data.
     #[must_use]
     pub const fn wire_bytes(&self, data: u64) -> u64 {
         let packets = data.div_ceil(self.packet - self.header);
@@ -40,12 +40,12 @@ impl LinkSpec {
     }
 }
 
-/// A wire, which the links of several clients may share: first come, first served.
+/// A wire, which several clients may share: first come, first served.
 #[derive(Clone, Debug, Default)]
 pub struct Wire(Arc<Mutex<Instant>>);
 
 impl Wire {
-    /// When what wants the wire from `now` on has left it.
+    /// When something that needs the wire from `now` on has left it.
     fn take(&self, now: Instant, span: Duration) -> Instant {
         let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *free = now.max(*free) + span;
@@ -53,12 +53,12 @@ impl Wire {
     }
 }
 
-/// A link at work, in front of its server.
+/// A running link in front of its server.
 #[derive(Debug)]
 pub struct Link {
     spec: LinkSpec,
     server: Box<dyn Device>,
-    /// What the server's processor has to do for each byte on the wire, nanoseconds.
+    /// CPU time of the server per byte on the wire, nanoseconds.
     server_byte: f64,
     wire: Wire,
     calendar: Calendar<LinkEvent>,
@@ -71,26 +71,26 @@ enum LinkEvent {
     Go(u64),
     /// A window has left the wire.
     Sent(u64),
-    /// The last answer has come back.
+    /// The last answer has arrived.
     Back(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LinkJob {
     command: Command,
-    /// What is left of the command after this request.
+    /// Bytes of the command left after this request.
     left: u64,
-    /// This request.
+    /// Offset of this request.
     offset: u64,
     len: u64,
-    /// Its data that are not on the wire yet.
+    /// Data of this request not on the wire yet.
     unsent: u64,
-    /// Of wire and server's processor, how many have to do with the request's data still.
+    /// How many of wire and server processor are still busy with the request's data.
     moving: u32,
     stage: LinkStage,
 }
 
-/// What a server is asked for: by the tag, whose lowest bit it is.
+/// Kind of a server command, in the lowest bit of its tag.
 const DATA: u64 = 0;
 const WORK: u64 = 1;
 
@@ -105,7 +105,7 @@ enum LinkStage {
 }
 
 impl Link {
-    /// A quiet link on a wire, to a server whose processor works so many nanoseconds for each byte
+    /// An idle link on a wire, to a server whose processor needs `server_byte` nanoseconds per byte
     /// on it.
     #[must_use]
     pub fn new(spec: LinkSpec, server: Box<dyn Device>, server_byte: f64, wire: Wire) -> Self {
@@ -123,7 +123,7 @@ impl Link {
         Duration(self.spec.round_trip / 2)
     }
 
-    /// The next request of a command.
+    /// Starts the next request of a command.
     fn next_request(&mut self, now: Instant, number: u64) {
         let half = self.half_trip();
         let request = self.spec.request;
@@ -142,7 +142,7 @@ impl Link {
         }
     }
 
-    /// The server's processor works for the data of a request, if that is part of the model.
+    /// The server's CPU work for the data of a request, if modelled.
     fn work(&mut self, now: Instant, number: u64) {
         let job = self.jobs.at(number);
         let work_ns = (job.len as f64 * self.server_byte).round() as u64;
@@ -160,7 +160,7 @@ impl Link {
         }
     }
 
-    /// The next window wants the wire.
+    /// Sends the next window over the wire.
     fn send(&mut self, now: Instant, number: u64) {
         let window = self.spec.window;
         let job = self.jobs.at(number);
@@ -180,7 +180,7 @@ impl Link {
         }
     }
 
-    /// The wire, or the server's processor, has done with the data of a request.
+    /// The wire, or the server's processor, is done with the data of a request.
     fn moved(&mut self, now: Instant, number: u64) {
         let half = self.half_trip();
         let job = self.jobs.at(number);
@@ -209,7 +209,7 @@ impl Link {
         self.ask(now, number);
     }
 
-    /// What a request is for is asked of the server.
+    /// Sends a request's command to the server.
     fn ask(&mut self, now: Instant, number: u64) {
         let job = self.jobs.at(number);
         let command = Command {

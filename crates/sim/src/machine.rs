@@ -1,4 +1,4 @@
-//! A machine put together: host around link around server around array around devices.
+//! A complete machine: host around link around server around array around devices.
 
 use random::{Purpose, Stream};
 
@@ -21,7 +21,7 @@ use crate::volume::{Volume, VolumeSpec};
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
 
-/// What stores.
+/// The storage device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeviceSpec {
     /// A disk drive, or a floppy.
@@ -32,27 +32,27 @@ pub enum DeviceSpec {
     Cd(CdSpec),
     /// A tape drive.
     Tape(TapeSpec),
-    /// Memory that serves as a disk.
+    /// A memory disk.
     Memory(MemorySpec),
-    /// A volume of a cloud.
+    /// A cloud volume.
     Volume(VolumeSpec),
 }
 
-/// Everything that fixes a machine.
+/// Parameters of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineSpec {
-    /// The host, if its processors and memory take part.
+    /// The host, if its processors and memory are modelled.
     pub host: Option<HostSpec>,
     /// The link to a server.
     pub link: Option<LinkSpec>,
     /// The server's processors and memory.
     pub server: Option<HostSpec>,
-    /// How many devices there are, and how they work together.
+    /// Number of devices, and their array.
     pub array: ArrayPart,
     /// A controller with a cache in front of the devices.
     pub controller: Option<ControllerSpec>,
     pub device: DeviceSpec,
-    /// What each device is held to, with its credits.
+    /// Limits of each device, with credits.
     pub limits: DeviceLimits,
     /// The first byte of the target on the storage.
     pub start: u64,
@@ -61,7 +61,7 @@ pub struct MachineSpec {
 }
 
 impl DeviceSpec {
-    /// The device at rest; `stream` says how its platters stand.
+    /// The idle device; `stream` determines the angle of its platters.
     fn build(&self, slowness: Option<f64>, stream: &mut Stream) -> Box<dyn Device> {
         match self {
             Self::Disk(spec) => {
@@ -121,7 +121,7 @@ impl DeviceSpec {
         }
     }
 
-    /// Bytes of one device.
+    /// Size of one device, bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         match self {
@@ -136,7 +136,7 @@ impl DeviceSpec {
 }
 
 impl MachineSpec {
-    /// Bytes that the machine stores.
+    /// Size of the storage, bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         let device = self.device.size();
@@ -144,7 +144,7 @@ impl MachineSpec {
         array.map_or(device, |array| array.layout.size(device))
     }
 
-    /// Bytes of file caches, of the controller's cache, and of the buffers of all disks.
+    /// Size of file caches, the controller's cache, and the buffers of all disks, bytes.
     #[must_use]
     pub fn cache_bytes(&self) -> u64 {
         let hosts = self.host.iter().chain(&self.server);
@@ -163,20 +163,20 @@ impl MachineSpec {
         file_caches + controller + buffer * disks
     }
 
-    /// Whether processors are part of the model.
+    /// Whether processors are modelled.
     #[must_use]
     pub const fn has_host(&self) -> bool {
         self.host.is_some()
     }
 
-    /// The machine at rest, its caches empty; platters stand as `seed` says.
+    /// The idle machine with empty caches; `seed` determines the angle of platters.
     #[must_use]
     pub fn build(&self, seed: u64) -> Box<dyn Device> {
         self.around(self.server_at_rest(seed), &Wire::default())
     }
 
-    /// The same with so many clients, each with a host and a link of its own, at one server. None
-    /// where the machine has no server.
+    /// The same with `clients` clients, each with its own host and link, at one server. None if the
+    /// machine has no server.
     #[must_use]
     pub fn build_site(&self, seed: u64, clients: usize) -> Option<Box<dyn Device>> {
         self.server.as_ref()?;
@@ -200,7 +200,7 @@ impl MachineSpec {
         device
     }
 
-    /// The storage, with the server before it if there is one.
+    /// The storage, with the server in front of it if there is one.
     fn server_at_rest(&self, seed: u64) -> Box<dyn Device> {
         let mut stream = Stream::new(seed, 0, Purpose::Device);
         let slowness = |index| {

@@ -1,25 +1,25 @@
-//! Memory that serves as a disk: nothing moves, and all places are alike.
+//! A memory disk: no mechanics, and all positions are alike.
 
 use units::Instant;
 
 use crate::device::{Action, Answer, Command, SerialDevice, SerialMechanism, transfer_ns};
 
-/// Everything that fixes such a disk.
+/// Parameters of a memory disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemorySpec {
     /// Bytes.
     pub size: u64,
-    /// What a command takes before data move, nanoseconds.
+    /// Time before data transfer, nanoseconds.
     pub access: u64,
     /// Bytes per second.
     pub rate: f64,
 }
 
-/// A memory disk at work: one command at a time.
+/// A running memory disk: one command at a time.
 pub type MemoryDevice = SerialDevice<MemorySpec>;
 
 impl MemoryDevice {
-    /// At rest.
+    /// An idle memory disk.
     #[must_use]
     pub const fn new(spec: MemorySpec) -> Self {
         Self::of(spec)

@@ -1,31 +1,30 @@
-//! How the service times of a queue change while a trial runs: drift, warm-up and wave.
-//!
-//! Time counts from the first operation, so that every trial on a queue sees the same.
+//! Changes of a queue's service times during a trial: drift, warm-up and wave. Time counts from the
+//! first operation, so that every trial on a queue sees the same.
 
 use units::{Duration, parse_percent};
 
-/// A change by some share, and the time that it takes.
+/// A relative change, and its duration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServiceTimeChange {
     /// Relative to the service time: 0.3 is 30 %.
     pub share: f64,
-    /// How long it takes, or its period.
+    /// Its duration, or period.
     pub span: Duration,
 }
 
-/// By what service times are multiplied as time passes.
+/// Scaling of service times over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServiceTimeScaling {
-    /// Grows in a straight line by this share over the span, and then stays.
+    /// Grows linearly by this share over the span, then stays.
     pub drift: Option<ServiceTimeChange>,
-    /// Longer by this share at the start, and in a straight line less so until the span has passed.
+    /// Longer by this share at the start, decreasing linearly until the span has passed.
     pub warm_up: Option<ServiceTimeChange>,
-    /// Longer and shorter by this share in turn, as a sine of this period.
+    /// Longer and shorter by this share, as a sine with this period.
     pub wave: Option<ServiceTimeChange>,
 }
 
 impl ServiceTimeScaling {
-    /// By what a service time is multiplied that begins `elapsed` after the first operation.
+    /// Factor of a service time that starts `elapsed` after the first operation.
     #[must_use]
     pub fn factor(&self, elapsed: Duration) -> f64 {
         let spans =
@@ -40,10 +39,10 @@ impl ServiceTimeScaling {
             * (1.0 + self.wave.map_or(0.0, wave))
     }
 
-    /// Read `SHARE@SPAN`, of a share up to `most`.
+    /// Parses `SHARE@SPAN`, with a share up to `most`.
     ///
     /// # Errors
-    /// When either cannot be read, or the share is larger.
+    /// If either is invalid, or the share is larger.
     pub fn parse(text: &str, most: f64) -> Result<Option<ServiceTimeChange>, String> {
         if text == "none" {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! A device whose commands begin when something lets them: credits, the write cache of a consumer's
-//! SSD, or its temperature.
+//! A device whose commands are delayed: by credits, the SLC cache of a consumer SSD, or its
+//! temperature.
 
 use std::fmt::Debug;
 
@@ -7,11 +7,11 @@ use units::Instant;
 
 use crate::device::{Answer, Calendar, Command, Device, first};
 
-/// What says when a command may begin. Instants are nanoseconds with their fractions, or rates
-/// would be a little off.
+/// Determines when a command may start. Times are nanoseconds with fractions, since rates would be
+/// slightly off otherwise.
 pub trait Pacer: Debug + Send {
-    /// When a command that comes now may begin; it counts as begun then. Commands come in the order
-    /// of time.
+    /// When a command that arrives now may start; it counts as started then. Commands arrive in
+    /// order of time.
     fn begin(&mut self, now: f64, command: &Command) -> f64;
 }
 
@@ -20,7 +20,7 @@ pub trait Pacer: Debug + Send {
 pub struct PacedDevice<P> {
     pacer: P,
     device: Box<dyn Device>,
-    /// What may not begin yet.
+    /// Commands that may not start yet.
     waiting: Calendar<Command>,
 }
 

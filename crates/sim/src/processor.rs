@@ -1,41 +1,41 @@
-//! Processors that share themselves evenly among all that want them.
+//! Processors shared equally among all work.
 //!
-//! With one processor this is the processor sharing of the textbooks, whose mean times depend on
-//! the mean of the work only; a time-sharing system with a short quantum comes close to it.
+//! With one processor this is processor sharing as in queueing theory, whose mean times depend only
+//! on the mean work. A time-sharing system with a short quantum approximates it.
 //!
-//! The method is that of virtual work: `attained` is what each piece of work present has had since
-//! it came, plus what `attained` was then. A piece is done when `attained` reaches its mark, so
-//! one number moves where all remaining times would have to.
+//! The method is that of virtual work: `attained` is the service that each piece of work present
+//! has received since it arrived, plus the value of `attained` at that time. A piece is done when
+//! `attained` reaches its mark, so only one number changes instead of all remaining times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use units::{Duration, Instant};
 
-/// Marks that lie no further apart, in nanoseconds, are reached together.
+/// Marks closer than this, in nanoseconds, are reached together.
 const TOLERANCE_NS: f64 = 0.5;
 
-/// Processors, and what they work on. `T` is what comes back when a piece is done.
+/// Processors and their work. `T` is returned when a piece is done.
 #[derive(Clone, Debug)]
 pub struct Processors<T> {
     count: usize,
-    /// Processors that are held for something else than work.
+    /// Processors held for something other than work.
     held: usize,
-    /// Those that loop until something happens, with the same share as a piece of work.
+    /// Jobs that poll, each with the same share as a piece of work.
     pollers: usize,
-    /// Work done for each piece that is present, ns.
+    /// Service received by each piece present, ns.
     attained: f64,
-    /// When `attained` was last brought up to date.
+    /// When `attained` was last updated.
     at: Instant,
     pieces: BinaryHeap<Reverse<ProcessorTask<T>>>,
     sequence: u64,
-    /// When the next piece is done, if nothing comes before.
+    /// When the next piece is done without further arrivals.
     next: Option<Instant>,
 }
 
 #[derive(Clone, Debug)]
 struct ProcessorTask<T> {
-    /// What `attained` is when it is done.
+    /// Value of `attained` when it is done.
     mark: f64,
     sequence: u64,
     what: T,
@@ -63,7 +63,7 @@ impl<T> PartialOrd for ProcessorTask<T> {
 }
 
 impl<T> Processors<T> {
-    /// So many idle processors.
+    /// `count` idle processors.
     #[must_use]
     pub fn new(count: usize) -> Self {
         assert!(count > 0, "work needs a processor");
@@ -79,17 +79,17 @@ impl<T> Processors<T> {
         }
     }
 
-    /// How many of them have something to do, or are held.
+    /// Number of busy or held processors.
     #[must_use]
     pub fn busy(&self) -> usize {
         (self.held + self.pollers + self.pieces.len()).min(self.count)
     }
 
-    /// Begin `work_ns` of work at `now`. Calls must come in order of time.
+    /// Starts `work_ns` of work at `now`. Calls must be in order of time.
     pub fn begin(&mut self, now: Instant, work_ns: u64, what: T) {
         self.advance(now);
         if self.pieces.is_empty() {
-            // Small numbers are exact numbers.
+            // Small numbers are exact.
             self.attained = 0.0;
         }
         self.pieces.push(Reverse(ProcessorTask {
@@ -107,18 +107,18 @@ impl<T> Processors<T> {
         self.next
     }
 
-    /// The next piece that is done by `now`.
+    /// Takes the next piece done by `now`.
     pub fn take_done(&mut self, now: Instant) -> Option<T> {
         let due = self.next.filter(|&due| due <= now)?;
         self.advance(due);
         let Reverse(piece) = self.pieces.pop()?;
-        // Rounded up to whole nanoseconds, the instant may lie a little after the mark.
+        // Rounded up to whole nanoseconds, the instant may be slightly after the mark.
         self.attained = self.attained.max(piece.mark);
         self.plan();
         Some(piece.what)
     }
 
-    /// Keep a processor from all work from `now` on, if one is left; returns whether one was.
+    /// Holds a processor from `now` on, if one is left. Returns whether one was.
     pub fn hold(&mut self, now: Instant) -> bool {
         let is_left = self.held < self.count;
         if is_left {
@@ -129,7 +129,7 @@ impl<T> Processors<T> {
         is_left
     }
 
-    /// Give a processor back to work.
+    /// Releases a held processor.
     pub fn release(&mut self, now: Instant) {
         assert!(self.held > 0, "a processor that was held");
         self.advance(now);
@@ -137,14 +137,14 @@ impl<T> Processors<T> {
         self.plan();
     }
 
-    /// Somebody loops from `now` on.
+    /// A job starts polling at `now`.
     pub fn poll(&mut self, now: Instant) {
         self.advance(now);
         self.pollers += 1;
         self.plan();
     }
 
-    /// One of those who loop has what it waited for.
+    /// A polling job stops.
     pub fn stop_polling(&mut self, now: Instant) {
         assert!(self.pollers > 0, "somebody loops");
         self.advance(now);
@@ -160,7 +160,7 @@ impl<T> Processors<T> {
         self.at = now.max(self.at);
     }
 
-    /// How many nanoseconds it takes to do one of work.
+    /// Nanoseconds per nanosecond of work.
     fn slowness(&self) -> f64 {
         let wanting = self.pieces.len() + self.pollers;
         (wanting as f64 / (self.count - self.held) as f64).max(1.0)
@@ -185,7 +185,7 @@ impl<T> Processors<T> {
 mod tests {
     use super::*;
 
-    /// Work given as (begin, work), in milliseconds; ends in the order of the work.
+    /// Work given as (start, work), in milliseconds; ends in the order of the work.
     fn check(count: usize, work: &[(u64, u64)], expected: &[u64]) {
         let mut processors = Processors::new(count);
         let mut ends = vec![0; work.len()];
@@ -215,7 +215,7 @@ mod tests {
         check(2, &[(0, 10), (20, 10)], &[10, 30]);
     }
 
-    /// Half of a processor is left beside one who loops.
+    /// Half of a processor is left beside a polling job.
     #[test]
     fn who_loops_has_the_share_of_a_piece_of_work() {
         let at = |ms: u64| Instant(ms * 1_000_000);

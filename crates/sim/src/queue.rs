@@ -18,7 +18,7 @@ pub type Model = (
     &'static str,
 );
 
-/// The models, with their parameters, defaults and meaning: the source of the help text.
+/// The models, with parameters, defaults and meaning: the source of the help text.
 pub const MODELS: &[Model] = &[
     (
         "mm1",
@@ -68,7 +68,7 @@ pub const MODELS: &[Model] = &[
     ),
 ];
 
-/// Parameters that every model takes, queue or machine.
+/// Parameters of every model, queue or machine.
 pub const COMMON: &[(&str, &str)] = &[
     ("size", "64GiB"),
     ("cpus", "1"),
@@ -77,36 +77,36 @@ pub const COMMON: &[(&str, &str)] = &[
     ("short", "none"),
 ];
 
-/// Parameters that every queue takes, and no machine: how its service times change.
+/// Parameters of queues only: changes of service times.
 const PACES: &[(&str, &str)] = &[("drift", "none"), ("warm-up", "none"), ("wave", "none")];
 
-/// The same of limits, which a device has in its definition.
+/// Parameters of limits, which devices have in their definitions.
 const LIMITED: &[(&str, &str)] = &[("io-size", "none"), ("credits", "100%")];
 
-/// The most that a service time drifts or is longer while warming up, and that a wave takes off it.
+/// Maximum drift and warm-up of service times, and maximum reduction by a wave.
 const CHANGE_MAX: f64 = 100.0;
 const WAVE_MAX: f64 = 0.9;
-/// From here on Pareto times are nearly constant.
+/// From this shape on, Pareto times are nearly constant.
 const SHAPE_MAX: f64 = 100.0;
 
-/// A station to be made.
+/// Specification of a station.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueSpec {
-    /// How long a server takes.
+    /// Law of service times.
     pub law: ServiceLaw,
     /// Number of servers; `None` for one per operation.
     pub servers: Option<usize>,
-    /// How its times change.
+    /// Changes of service times.
     pub pace: ServiceTimeScaling,
-    /// What it is held to, with its credits.
+    /// Limits, with credits.
     pub limits: BurstLimits,
 }
 
 impl QueueSpec {
-    /// The station of a model with these values.
+    /// Parses the station of a model.
     ///
     /// # Errors
-    /// When a value cannot be read.
+    /// If a value is invalid.
     pub fn read(values: &QueueParameters) -> Result<Self, SimError> {
         let law = match values.model.as_str() {
             "cache" => ServiceLaw::Cache {
@@ -155,7 +155,7 @@ impl QueueSpec {
     }
 }
 
-/// What every queue takes besides its own parameters.
+/// Parameters of every queue besides its own.
 pub const PARAMETERS_OF_ALL: &str = "all queues take: size=64GiB, cpus=1 (for the work of \
 transactions), stall=1s@5000 (one stall,\nafter 5000 operations), stall=1s@every:10s, \
 error=EIO@100, short=1%, drift=30%@60s (slower by that share\nfrom then on), warm-up=200%@2s \
@@ -165,8 +165,8 @@ iops=100..3000:5.4M (3,000 a second while a bucket of 5.4 million credits lasts,
 bps=40MiB/s..250MiB/s:1TiB, rbps and wbps\n(in bytes), io-size=256KiB (what a credit of IOPS \
 pays for), credits=5% (how full buckets are at the start)";
 
-/// What a queue model does in formulas: with arrivals at random, `rate` being their mean number per
-/// second. Sources: Kleinrock, Queueing Systems I; `pareto` and `cache` have service times only.
+/// The formula of a queue model: for random arrivals, `rate` is their mean number per second.
+/// Sources: Kleinrock, Queueing Systems I; `pareto` and `cache` have service times only.
 #[must_use]
 pub fn formula(model: &str) -> Option<&'static str> {
     Some(match model {
@@ -214,7 +214,7 @@ impl QueueParameters {
         }
     }
 
-    /// The same with what every queue takes, and no machine.
+    /// Adds the parameters of queues only.
     #[must_use]
     pub fn of_queue(mut self) -> Self {
         let limits = LIMITS.iter().map(|limit| (limit.name, "none"));
@@ -224,7 +224,7 @@ impl QueueParameters {
         self
     }
 
-    /// Replace a value; false when there is no such parameter.
+    /// Replaces a value. False if there is no such parameter.
     pub fn set(&mut self, key: &str, value: &str) -> bool {
         let slot = self.values.get_mut(key);
         let is_known = slot.is_some();
@@ -234,13 +234,13 @@ impl QueueParameters {
         is_known
     }
 
-    /// Every parameter.
+    /// All parameters.
     #[must_use]
     pub fn known(&self) -> Vec<&str> {
         self.values.keys().copied().collect()
     }
 
-    /// Why a value is not taken.
+    /// The error for an invalid value.
     #[must_use]
     pub fn refuse(&self, key: &str, reason: &(impl ToString + ?Sized)) -> SimError {
         SimError::Value {
@@ -314,7 +314,7 @@ impl QueueParameters {
     /// A whole number above zero.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is invalid.
     pub fn count(&self, key: &'static str) -> Result<usize, SimError> {
         let count: usize = self.values[key]
             .parse()
@@ -326,10 +326,10 @@ impl QueueParameters {
         }
     }
 
-    /// The bytes that the target pretends to hold.
+    /// The simulated size of the target.
     ///
     /// # Errors
-    /// When they are none, or too few.
+    /// If it is invalid or too small.
     pub fn size(&self, key: &'static str) -> Result<Bytes, SimError> {
         let size = self.size_from(key, Bytes::from_mib(1))?;
         if size.0 > 1 << 60 {
@@ -358,10 +358,10 @@ impl QueueParameters {
         Ok(size.0)
     }
 
-    /// What goes wrong on purpose.
+    /// The injected faults.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If they are invalid.
     pub fn faults(&self) -> Result<Faults, SimError> {
         let refuse = |key: &'static str| move |reason: String| self.refuse(key, &reason);
         let read = |key: &str| self.values[key].as_str();

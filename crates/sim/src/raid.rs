@@ -1,9 +1,9 @@
-//! An array of devices: RAID 0, 1 and 5, whole, with a disk lost, and while one is rebuilt.
+//! An array of devices: RAID 0, 1 and 5, complete, degraded, and rebuilding.
 //!
-//! A small write on RAID-5 reads old data and old parity, then writes both: four operations. With
-//! a disk lost, a read of what it held reads all others; a write of it reads the other data and
-//! writes the parity. A write that covers a whole stripe reads nothing. Source: D. Patterson,
-//! G. Gibson and R. Katz, "A Case for Redundant Arrays of Inexpensive Disks", SIGMOD 1988.
+//! A small write on RAID-5 reads old data and old parity, then writes both: four operations. With a
+//! lost disk, a read of its data reads all others; a write to it reads the other data and writes
+//! the parity. A full-stripe write reads nothing. Source: D. Patterson, G. Gibson and R. Katz, "A
+//! Case for Redundant Arrays of Inexpensive Disks", SIGMOD 1988.
 
 mod layout;
 
@@ -18,80 +18,80 @@ use layout::StripeSegment;
 
 use crate::device::{Action, Answer, Command, Device, Slab, first, transfer_ns};
 
-/// The error number of a device that is gone: EIO.
+/// The errno of a lost device: EIO.
 const LOST: Errno = Errno(5);
 
-/// In which state an array is.
+/// State of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrayMode {
     /// All disks work.
     Normal,
     /// One disk is lost.
     Reduced,
-    /// One disk was replaced, and its content is written anew beside the load.
+    /// One disk was replaced and is being rebuilt beside the load.
     Rebuild {
-        /// Stripes that are rebuilt at a time.
+        /// Stripes rebuilt concurrently.
         at_a_time: u32,
-        /// Bytes per second of the new disk at most; none for as fast as it goes.
+        /// Maximum rate of the new disk, bytes per second; none for no limit.
         rate_max: Option<f64>,
-        /// The share of the disk, in 0..1, at which the rebuild is held: the hundredth after it is
-        /// rebuilt over and over, so that the state lasts for as long as it takes to measure it.
+        /// The share of the disk, in 0..1, at which the rebuild is held: the 1 % after it is
+        /// rebuilt over and over, so that the state lasts for the whole measurement.
         held_at: Option<f64>,
     },
 }
 
-/// Parts of a disk, one of which is rebuilt over and over where a rebuild is held.
+/// Parts of a disk, of which a held rebuild repeats one.
 const HELD_PARTS: u64 = 100;
 
-/// What an array is doing now.
+/// Current state of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArrayState {
-    /// How data are spread.
+    /// RAID level.
     pub level: RaidLevel,
-    /// Disks of the whole array.
+    /// Disks of the complete array.
     pub disks: usize,
-    /// What it does beside serving.
+    /// Background activity.
     pub activity: ArrayActivity,
 }
 
-/// What an array does beside serving.
+/// Background activity of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrayActivity {
-    /// Nothing: all disks are there.
+    /// None: all disks are present.
     Whole,
-    /// Nothing: a disk is not there.
+    /// None: a disk is missing.
     Reduced,
-    /// A disk is written anew, and this share of it is.
+    /// A disk is being rebuilt, with this progress.
     Rebuilding {
         /// In 0..=1.
         share: f64,
     },
 }
 
-/// Everything that fixes an array.
+/// Parameters of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArraySpec {
-    /// Disks and how data are spread.
+    /// Disks and RAID level.
     pub layout: ArrayLayout,
-    /// Its state at the start.
+    /// Initial state.
     pub mode: ArrayMode,
     /// A disk that is lost later, and when.
     pub lost: Option<(usize, Instant)>,
 }
 
-/// How many operations each disk was given.
+/// Number of operations of each disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
     pub reads: u64,
     pub writes: u64,
 }
 
-/// An array at work.
+/// A running array.
 #[derive(Debug)]
 pub struct Array {
     layout: ArrayLayout,
     disks: Vec<Box<dyn Device>>,
-    /// The disk that is not there, or not yet whole.
+    /// The disk that is missing or not rebuilt yet.
     missing: Option<usize>,
     rebuild: Option<Rebuild>,
     lost: Option<(usize, Instant)>,
@@ -106,7 +106,7 @@ pub struct Array {
 struct RaidJob {
     owner: OperationOwner,
     outstanding: u32,
-    /// What is written once everything outstanding is done.
+    /// Writes that follow once everything outstanding is done.
     then: Vec<RaidStep>,
     error: Option<Errno>,
 }
@@ -117,7 +117,7 @@ enum OperationOwner {
     Stripe,
 }
 
-/// An operation of one disk.
+/// An operation on one disk.
 #[derive(Clone, Copy, Debug)]
 struct RaidStep {
     disk: usize,
@@ -128,22 +128,22 @@ struct RaidStep {
 
 #[derive(Clone, Copy, Debug)]
 struct Rebuild {
-    /// The next stripe to be begun.
+    /// The next stripe to start.
     next: u64,
     /// The stripe after the last.
     end: u64,
-    /// The stripe with which it begins again, if it is held.
+    /// The stripe at which it restarts, if it is held.
     again: Option<u64>,
     stripes: u64,
     under_way: u32,
     at_a_time: u32,
-    /// Nanoseconds between the beginnings of two stripes, at least.
+    /// Minimum time between the starts of two stripes, nanoseconds.
     gap: u64,
     earliest: Instant,
 }
 
 impl Rebuild {
-    /// The same, held at a share of the disk if one is given.
+    /// Holds it at a share of the disk, if one is given.
     fn held(mut self, at: Option<f64>) -> Self {
         if let Some(share) = at {
             let first = (self.stripes as f64 * share) as u64;
@@ -156,7 +156,7 @@ impl Rebuild {
 }
 
 impl Array {
-    /// An array of these disks; of a reduced or rebuilt one, the last disk is concerned.
+    /// An array of these disks. If it is degraded or rebuilding, the last disk is affected.
     #[must_use]
     pub fn new(spec: &ArraySpec, disks: Vec<Box<dyn Device>>) -> Self {
         let layout = spec.layout;
@@ -196,13 +196,13 @@ impl Array {
         }
     }
 
-    /// How many operations each disk was given.
+    /// Number of operations of each disk.
     #[must_use]
     pub fn operations(&self) -> &[Operations] {
         &self.operations
     }
 
-    /// Whether a disk holds a stripe.
+    /// Whether a disk has a valid stripe.
     fn holds(&self, disk: usize, stripe: u64) -> bool {
         self.missing != Some(disk)
             || self
@@ -235,7 +235,7 @@ impl Array {
         );
     }
 
-    /// Begin a job with the steps that come at once; without any, its later ones.
+    /// Starts a job with its first steps; without any, its later ones.
     fn launch(&mut self, now: Instant, owner: OperationOwner, plan: DiskOperations) {
         let error = plan.is_lost.then_some(LOST);
         let job = self.jobs.insert(RaidJob {
@@ -252,7 +252,7 @@ impl Array {
         }
     }
 
-    /// All that was outstanding of a job is done.
+    /// Everything outstanding of a job is done.
     fn proceed(&mut self, now: Instant, number: u64) {
         let job = self.jobs.at(number);
         let then = std::mem::take(&mut job.then);
@@ -398,7 +398,7 @@ impl Array {
         }
     }
 
-    /// A write into one stripe of RAID-5.
+    /// A write to one stripe of RAID-5.
     fn plan_stripe(&self, plan: &mut DiskOperations, pieces: &[StripeSegment], action: Action) {
         let StripeSegment {
             other: parity,
@@ -423,7 +423,7 @@ impl Array {
         let lost_piece = pieces.iter().find(|piece| !is_there(piece.disk));
         if !is_whole && is_there(parity) {
             if lost_piece.is_some() {
-                // The new parity comes from all that is there.
+                // The new parity is computed from the present disks.
                 let written = |disk| {
                     pieces
                         .iter()
@@ -451,7 +451,7 @@ impl Array {
     }
 }
 
-/// What a command asks of the disks: reads at once, writes when they are done.
+/// Disk operations of a command: reads first, then writes.
 #[derive(Clone, Debug, Default)]
 struct DiskOperations {
     now: Vec<RaidStep>,

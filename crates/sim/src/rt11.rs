@@ -1,13 +1,12 @@
 //! An RT-11 system: the calls of one program under the single-job monitor, on a simulated device.
 //!
-//! Every access of the directory and of a file is a transfer of blocks, carried out one after the
-//! other; the processor's work lies between them, since the program waits for each transfer. A
-//! file is one run of blocks. Reading and writing an open file needs no directory. The system may
-//! keep blocks in a cache of its own: all reads go through it and cost the processor time for each
-//! block, found there or not; writes go to the device and into it.
+//! Every access to the directory and to a file is a block transfer, one after the other, with CPU
+//! work in between, since the program waits for each transfer. A file is one contiguous run of
+//! blocks. Reading and writing an open file needs no directory access. The system may have its own
+//! block cache: all reads go through it and cost CPU time per block, hit or miss; writes go to the
+//! device and into the cache.
 //!
-//! Not modelled: other jobs, the swapping of the system's own parts, bad blocks, and the times at
-//! which an operator types.
+//! Not modelled: other jobs, swapping of the system itself, bad blocks, and operator input.
 
 mod directory;
 
@@ -24,14 +23,14 @@ use directory::{
     DIRECTORY_START, Directory, DirectoryStep, FileExtent, Full, SEGMENT_BLOCKS, segment_block,
 };
 
-/// The most blocks that the system can address on a device.
+/// Maximum number of blocks that the system can address on a device.
 pub const VOLUME_BLOCKS_MAX: u64 = 65_535;
-/// Blocks that a squeeze copies at a time: what the memory of such a machine leaves.
+/// Blocks copied at a time by a squeeze: what the memory of such a machine allows.
 const SQUEEZE_BLOCKS: u64 = 16;
-/// The longest time from an initialised volume to the first call of a program, ns.
+/// Maximum time from an initialised volume to a program's first call, ns.
 const PAUSE_MAX: u64 = 1_000_000_000;
 const BLOCK: u64 = BLOCK_BYTES as u64;
-/// The one program that runs.
+/// The only program.
 const PROGRAM: ClientId = ClientId(0);
 
 const NO_SUCH_FILE: Errno = Errno(2);
@@ -43,51 +42,51 @@ const INVALID: Errno = Errno(22);
 const NO_SPACE: Errno = Errno(28);
 const UNSUPPORTED: Errno = Errno(95);
 
-/// Everything that fixes the system but its device. Times are nanoseconds.
+/// Parameters of the system without its device. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rt11Spec {
-    /// Segments of the directory; by the size of the volume when nobody says how many.
+    /// Directory segments; by default according to the size of the volume.
     pub segments: Option<usize>,
-    /// How many blocks a new file is given.
+    /// How many blocks a new file gets.
     pub allocation: Allocation,
-    /// Bytes of the system's cache; zero for none.
+    /// Size of the system's cache, bytes; zero for none.
     pub cache: u64,
-    /// What a call of the system costs.
+    /// CPU time of a system call.
     pub cpu_request: u64,
-    /// What a transfer costs in the device's handler, its interrupt included.
+    /// CPU time of a transfer in the device handler, interrupt included.
     pub cpu_transfer: u64,
-    /// What the run-time library does to open a file, and to close one.
+    /// CPU time of the run-time library to open a file, and to close one.
     pub cpu_open: u64,
-    /// What it costs to look at an entry of the directory.
+    /// CPU time to examine a directory entry.
     pub cpu_entry: u64,
-    /// What it costs to look for a block in the cache, and to copy it.
+    /// CPU time to look up a block in the cache, and to copy it.
     pub cpu_cache_block: u64,
-    /// Bytes of a formatted data element.
+    /// Size of a formatted data element, bytes.
     pub element: u64,
-    /// What the run-time library does to format an element, or to read one.
+    /// CPU time of the run-time library to format or parse an element.
     pub cpu_element: u64,
 }
 
-/// What was done so far.
+/// Work done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rt11Work {
     /// Directory segments read.
     pub segments_read: u64,
     /// Directory segments written.
     pub segments_written: u64,
-    /// Directory entries looked at.
+    /// Directory entries examined.
     pub entries: u64,
-    /// Commands to the device that read.
+    /// Read commands to the device.
     pub reads: u64,
-    /// Commands to the device that wrote.
+    /// Write commands to the device.
     pub writes: u64,
-    /// Bytes that the device moved.
+    /// Bytes moved by the device.
     pub bytes: u64,
-    /// Time in which the device had a command.
+    /// Time in which the device was busy.
     pub device_ns: u64,
-    /// Processor time of the program and its run-time library.
+    /// CPU time of the program and its run-time library.
     pub program_ns: u64,
-    /// Processor time of the system.
+    /// CPU time of the system.
     pub system_ns: u64,
 }
 
@@ -106,25 +105,25 @@ pub struct Rt11 {
     answers: Vec<Answer>,
     open: Option<OpenChannel>,
     work: Rt11Work,
-    /// When somebody initialises the volume.
+    /// Pauses before a volume is initialised.
     moments: Stream,
 }
 
-/// What the program has open.
+/// An open file.
 #[derive(Clone, Copy, Debug)]
 enum OpenChannel {
     Null,
     File {
         name: FileName,
         place: FileExtent,
-        /// Made by this program, and tentative until it is closed.
+        /// Created by this program, and tentative until it is closed.
         is_new: bool,
         /// The next byte.
         position: u64,
     },
 }
 
-/// Whose work it is.
+/// To whom CPU time is charged.
 #[derive(Clone, Copy)]
 enum ProcessorUser {
     Program,
@@ -132,11 +131,11 @@ enum ProcessorUser {
 }
 
 impl Rt11 {
-    /// A freshly initialised volume on `storage` from byte `start` on; the clock begins at `now`.
-    /// Each time that it is initialised again some moments pass, as `seed` says.
+    /// A freshly initialised volume on `storage` from byte `start` on; the clock starts at `now`.
+    /// Each further initialisation is preceded by a random pause, drawn from `seed`.
     ///
     /// # Panics
-    /// When the volume is too small for its directory.
+    /// If the volume is too small for its directory.
     #[must_use]
     pub fn new(
         spec: Rt11Spec,
@@ -162,19 +161,19 @@ impl Rt11 {
         }
     }
 
-    /// What was done since the beginning.
+    /// Work done since the start.
     #[must_use]
     pub const fn work(&self) -> Rt11Work {
         self.work
     }
 
-    /// Segments of the directory that are in use.
+    /// Directory segments in use.
     #[must_use]
     pub const fn segments_used(&self) -> usize {
         self.directory.segments_used()
     }
 
-    /// The processor works for the program or the system, and the device goes on.
+    /// CPU work of the program or the system, during which the device continues.
     fn compute(&mut self, whose: ProcessorUser, ns: u64) {
         match whose {
             ProcessorUser::Program => self.work.program_ns += ns,
@@ -183,7 +182,7 @@ impl Rt11 {
         self.let_pass(ns);
     }
 
-    /// Time passes in which the program asks for nothing.
+    /// Lets time pass while the program is idle.
     fn let_pass(&mut self, ns: u64) {
         let until = self.now + Duration(ns);
         while let Some(at) = self.storage.next().filter(|&at| at <= until) {
@@ -193,7 +192,7 @@ impl Rt11 {
         self.now = until;
     }
 
-    /// A command of the device, from its beginning to its end.
+    /// Runs a device command to its end.
     fn command(&mut self, action: Action, first: u64, count: u64) -> Result<(), Errno> {
         self.compute(ProcessorUser::System, self.spec.cpu_transfer);
         let command = Command {
@@ -225,7 +224,7 @@ impl Rt11 {
         }
     }
 
-    /// Read blocks, through the cache if there is one.
+    /// Reads blocks, through the cache if there is one.
     fn read(&mut self, first: u64, count: u64) -> Result<(), Errno> {
         if self.cache.room() == 0 {
             return self.command(Action::Read, first, count);
@@ -246,7 +245,7 @@ impl Rt11 {
         Ok(())
     }
 
-    /// Write blocks, to the device and into the cache.
+    /// Writes blocks to the device and into the cache.
     fn write(&mut self, first: u64, count: u64) -> Result<(), Errno> {
         if self.cache.room() > 0 {
             self.compute(ProcessorUser::System, count * self.spec.cpu_cache_block);
@@ -255,7 +254,7 @@ impl Rt11 {
         self.command(Action::Write(Durability::Volatile), first, count)
     }
 
-    /// Do what the directory asked for.
+    /// Carries out the steps of the directory.
     fn carry_out(&mut self) -> Result<(), Errno> {
         for step in self.directory.take_steps() {
             match step {
@@ -317,7 +316,7 @@ impl Rt11 {
         Ok(())
     }
 
-    /// Before anything is opened: the work of the run-time library and the call.
+    /// Before a file is opened: the work of the run-time library and the system call.
     fn free_to_open(&mut self, name: FileName) -> Result<(), Errno> {
         self.compute(ProcessorUser::Program, self.spec.cpu_open);
         self.compute(ProcessorUser::System, self.spec.cpu_request);
@@ -350,7 +349,7 @@ impl Rt11 {
         self.carry_out()
     }
 
-    /// Move the next bytes of the open file; returns how many.
+    /// Transfers the next bytes of the open file. Returns how many.
     fn move_bytes(&mut self, action: Action, bytes: u64) -> Result<u64, Errno> {
         let Some(OpenChannel::File {
             place, position, ..
@@ -381,7 +380,7 @@ impl Rt11 {
         Ok(bytes)
     }
 
-    /// The run-time library turns elements into text, or text into elements.
+    /// The run-time library converts between elements and text.
     fn format(&mut self, bytes: u64) {
         let elements = bytes.div_ceil(self.spec.element);
         self.compute(ProcessorUser::Program, elements * self.spec.cpu_element);
@@ -406,7 +405,7 @@ impl Rt11 {
         Ok(bytes)
     }
 
-    /// A call that changes the directory, or looks something up there.
+    /// A call that changes or searches the directory.
     fn direct(&mut self, call: impl FnOnce(&mut Directory)) -> Result<(), Errno> {
         self.compute(ProcessorUser::System, self.spec.cpu_request);
         call(&mut self.directory);
@@ -438,14 +437,14 @@ impl Rt11 {
         self.direct(Directory::squeeze)
     }
 
-    /// The blocks of the system and an empty directory are written.
+    /// Writes the blocks of the system and an empty directory.
     fn initialise(&mut self) -> Result<(), Errno> {
         self.open = None;
         self.directory = Directory::new(self.blocks, self.spec.segments_on(self.blocks));
         self.compute(ProcessorUser::System, self.spec.cpu_request);
         self.write(0, DIRECTORY_START)?;
         self.write(segment_block(1), SEGMENT_BLOCKS)?;
-        // Programs begin when somebody starts them, and not when the platters stand well.
+        // Programs start at arbitrary angles of the platters.
         let pause = self.moments.below(PAUSE_MAX);
         self.let_pass(pause);
         Ok(())
@@ -456,7 +455,7 @@ impl Rt11 {
         match *op {
             FileOp::Create { file, bytes } => self.create(file, bytes).map(|()| 0),
             FileOp::Open { file, .. } => self.open(file).map(|()| 0),
-            // One program runs at a time, and its files are read and written from their start.
+            // One program runs at a time, and accesses its files sequentially.
             FileOp::OpenShared { .. } | FileOp::Seek { .. } => Err(UNSUPPORTED),
             FileOp::OpenNull => {
                 self.free_to_open(FileName::new('n', 0))?;
@@ -493,7 +492,7 @@ impl Rt11 {
         }
     }
 
-    /// After an error nothing is open; a file that was being made is given up.
+    /// After an error nothing is open, and a tentative file is discarded.
     fn give_up(&mut self) {
         if let Some(OpenChannel::File {
             name,
@@ -503,20 +502,20 @@ impl Rt11 {
         }) = self.open.take()
         {
             self.directory.purge(name, &place);
-            // The device may be the reason for it; the first error is the one to tell.
+            // The device may be the cause. Only the first error is reported.
             let _ = self.carry_out();
         }
     }
 }
 
 impl Rt11Spec {
-    /// Segments of the directory of a volume of so many blocks.
+    /// Directory segments of a volume with that many blocks.
     #[must_use]
     pub fn segments_on(&self, blocks: u64) -> usize {
         self.segments.unwrap_or_else(|| default_segments(blocks))
     }
 
-    /// Blocks for files on a volume of so many bytes.
+    /// Blocks for files on a volume with that many bytes.
     #[must_use]
     pub fn data_blocks(&self, bytes: u64) -> u64 {
         let blocks = volume_blocks(bytes);
@@ -524,12 +523,12 @@ impl Rt11Spec {
     }
 }
 
-/// Blocks that the system can use of so many bytes.
+/// Blocks that the system can use of that many bytes.
 fn volume_blocks(bytes: u64) -> u64 {
     (bytes / BLOCK).min(VOLUME_BLOCKS_MAX)
 }
 
-/// There is one directory.
+/// There is a single directory.
 fn flat(name: FileName) -> Result<(), Errno> {
     let is_there = name.directory == workload::DirectoryNumber::ROOT;
     if is_there { Ok(()) } else { Err(UNSUPPORTED) }

@@ -1,10 +1,10 @@
-//! A disk whose tracks overlap like shingles (SMR): a band of them can be written in order only.
+//! A shingled disk (SMR): the overlapping tracks of a band can only be written in order.
 //!
-//! Other writes go, one after the other, into a media cache at the outer edge of the disk. When
-//! that is full, or nobody has asked for anything for a while, bands are cleaned, the one first
-//! that has waited longest: the whole band is read and written again. Source: A. Aghayev, P.
-//! Desnoyers, "Skylight - A Window on Shingled Disk Operation", FAST 2015. The cache takes no space
-//! from the user here, and one command is carried out at a time.
+//! Other writes go sequentially into a media cache at the outer edge. When that is full, or the
+//! disk has been idle for a while, bands are cleaned, the longest waiting first: the whole band is
+//! read and rewritten. Source: A. Aghayev, P. Desnoyers, "Skylight - A Window on Shingled Disk
+//! Operation", FAST 2015. Here the cache takes no user space, and one command is executed at a
+//! time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -14,65 +14,65 @@ use workload::Durability;
 
 use crate::device::{Action, Answer, Command, Device, first};
 
-/// Bytes of a block of the media cache.
+/// Block size of the media cache, bytes.
 const BLOCK: u64 = 4096;
 
-/// Who takes care of the order of writes.
+/// Who manages the order of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shingling {
-    /// The host knows the bands: a write at the write pointer of its band goes there, whatever came
-    /// in between.
+    /// The host knows the bands: a write at its band's write pointer goes there, whatever came in
+    /// between.
     HostAware,
-    /// The host knows nothing: a write goes to its band where it goes on from the write before it,
-    /// or begins a band.
+    /// The host does not: a write goes to its band only if it continues the previous write or
+    /// starts a band.
     DriveManaged,
 }
 
-/// Everything that fixes the shingles of a disk.
+/// Parameters of a shingled disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShinglesSpec {
     pub shingling: Shingling,
-    /// Bytes of a band.
+    /// Band size, bytes.
     pub band: u64,
-    /// Bytes of the media cache.
+    /// Size of the media cache, bytes.
     pub cache: u64,
-    /// Nanoseconds without a command before bands are cleaned.
+    /// Idle time before bands are cleaned, nanoseconds.
     pub idle: u64,
 }
 
-/// A disk with shingles at work.
+/// A running shingled disk.
 #[derive(Debug)]
 pub struct ShingledDisk {
     spec: ShinglesSpec,
     disk: Box<dyn Device>,
     queue: VecDeque<Command>,
     busy: Option<ShingledWork>,
-    /// Where each band that was begun in order goes on.
+    /// Write pointer of each band that was started in order.
     pointers: BTreeMap<u64, u64>,
-    /// Where the last write ended.
+    /// End of the last write.
     last_end: u64,
-    /// Where blocks are that the media cache holds.
+    /// Locations of blocks in the media cache.
     places: BTreeMap<u64, u64>,
-    /// Where the next of them goes.
+    /// Location of the next one.
     head: u64,
-    /// Bytes in the media cache, those that were written again since included.
+    /// Used bytes of the media cache, superseded blocks included.
     used: u64,
-    /// Bands with blocks there, with their bytes, in the order in which they came.
+    /// Bands with blocks there, with their bytes, in order of arrival.
     dirty: VecDeque<(u64, u64)>,
-    /// When the last command was answered.
+    /// When the last command completed.
     idle_since: Instant,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum ShingledWork {
     Serving(Command),
-    /// A band is read, to be written again.
+    /// A band is read before it is rewritten.
     Gathering,
     Rewriting,
 }
 
 impl ShingledDisk {
-    /// At rest, its media cache empty.
+    /// Idle, with an empty media cache.
     #[must_use]
     pub const fn new(spec: ShinglesSpec, disk: Box<dyn Device>) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl ShingledDisk {
             }
     }
 
-    /// Keep a write in the media cache; says where.
+    /// Adds a write to the media cache. Returns its location.
     fn cached(&mut self, command: &Command, bytes: u64) -> u64 {
         if self.head + bytes > self.spec.cache {
             self.head = 0;
@@ -209,7 +209,7 @@ impl ShingledDisk {
         None
     }
 
-    /// When a band is cleaned, if nothing comes before.
+    /// When the next band is cleaned, if the disk stays idle.
     fn cleans_at(&self) -> Option<Instant> {
         let is_idle = self.busy.is_none() && self.queue.is_empty() && !self.dirty.is_empty();
         is_idle.then(|| self.idle_since + Duration(self.spec.idle))

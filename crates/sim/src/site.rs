@@ -1,7 +1,7 @@
-//! Several hosts at one storage: a server with programs of its own, and clients behind links.
+//! Several hosts on one storage: a server with its own programs, and clients behind links.
 //!
-//! A client is a chain of its parts, host around link, that ends in a port; what comes out of a
-//! port goes to the server, and what the server answers goes back in. All clients are on one wire.
+//! A client is a chain of parts, host around link, that ends in a port. Commands from a port go to
+//! the server, and its answers go back. All clients share one wire.
 
 use std::collections::VecDeque;
 
@@ -13,18 +13,18 @@ use crate::done::Done;
 use crate::raid::ArrayState;
 use crate::station::Served;
 
-/// Where a client's parts end, and the server begins.
+/// Where a client's parts end and the server begins.
 #[derive(Debug)]
 pub struct Port {
     size: u64,
     outgoing: VecDeque<Command>,
     incoming: VecDeque<Answer>,
-    /// When what comes in came.
+    /// When incoming commands arrived.
     at: Instant,
 }
 
 impl Port {
-    /// To a storage of so many bytes.
+    /// A port to a storage of `size` bytes.
     pub const fn new(size: u64) -> Self {
         Self {
             size,
@@ -62,7 +62,7 @@ impl Device for Port {
     }
 }
 
-/// A server, and the clients that share its storage.
+/// A server with the clients that share its storage.
 #[derive(Debug)]
 pub struct ServedSite {
     server: Box<dyn Device>,
@@ -71,7 +71,7 @@ pub struct ServedSite {
     answers: Vec<Answer>,
 }
 
-/// Who has asked the server, and the tag by which they know it.
+/// Origin of a server command, with the tag used there.
 #[derive(Clone, Copy, Debug)]
 enum AskedBy {
     Program(u64),
@@ -79,7 +79,7 @@ enum AskedBy {
 }
 
 impl ServedSite {
-    /// A server at rest, with clients that end in ports.
+    /// An idle server, with clients that end in ports.
     pub fn new(server: Box<dyn Device>, clients: Vec<Box<dyn Device>>) -> Self {
         Self {
             server,
@@ -89,7 +89,7 @@ impl ServedSite {
         }
     }
 
-    /// The host on which a program works: programs are dealt to the server and its clients in turn.
+    /// The host of a program: programs are distributed over the server and its clients in turn.
     fn host_of(&self, program: Option<ClientId>) -> usize {
         let hosts = self.clients.len() + 1;
         program.map_or(0, |ClientId(number)| number as usize % hosts)
@@ -100,7 +100,7 @@ impl ServedSite {
         self.server.begin(now, Command { tag, ..command });
     }
 
-    /// What a client has sent comes to the server.
+    /// Forwards a client's command to the server.
     fn forward(&mut self, now: Instant, client: usize) {
         let sent: Vec<Command> = match self.clients[client].port() {
             Some(port) => port.outgoing.drain(..).collect(),

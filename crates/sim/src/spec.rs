@@ -1,5 +1,4 @@
-//! What stands after `sim:` on the command line: a queue model, a device, or a machine, with
-//! options that replace its values.
+//! Parses `sim:...`: a queue model, a device, or a machine, with options that replace its values.
 
 use toml_reader::TomlFaults;
 use units::{Bytes, Duration, Instant, TargetName, listed_name, nearest};
@@ -21,11 +20,11 @@ pub struct SimSpec {
     pub text: String,
     /// The model's name.
     pub model: String,
-    /// Bytes that the target holds.
+    /// Size of the target.
     pub size: Bytes,
-    /// Processors that do the work of transactions.
+    /// Processors for the CPU work of transactions.
     pub cpus: usize,
-    /// What goes wrong, if anything.
+    /// Injected faults.
     pub faults: Faults,
     subject: SimulatedModel,
 }
@@ -36,7 +35,7 @@ enum SimulatedModel {
     Machine(Box<MachineSpec>),
 }
 
-/// Why a `sim:` name cannot be used.
+/// Why a `sim:` name is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
     /// There is no such model.
@@ -47,19 +46,19 @@ pub enum SimError {
     UnknownModel {
         /// What was typed.
         name: String,
-        /// What was probably meant, and what ends the sentence.
+        /// Suggestion that ends the sentence.
         meant: String,
     },
-    /// A parameter is not one of the model's.
+    /// The model has no such parameter.
     #[error("sim:{model} has no parameter \"{key}\". It takes {known}")]
     UnknownParameter {
         model: String,
         /// What was typed.
         key: String,
-        /// What it takes.
+        /// Its parameters.
         known: String,
     },
-    /// A parameter is given twice, and only one value can count.
+    /// A parameter is given twice.
     #[error("sim:{model}: {key} is given twice, {values}. Leave one of them out")]
     GivenTwice {
         model: String,
@@ -68,7 +67,7 @@ pub enum SimError {
         /// Both values as typed.
         values: String,
     },
-    /// A parameter's value cannot be read.
+    /// A parameter's value is invalid.
     #[error("sim:{model}, {key}={value}: {reason}")]
     Value {
         model: String,
@@ -76,44 +75,44 @@ pub enum SimError {
         key: String,
         /// What was typed.
         value: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// A definition is wrong.
+    /// A definition is invalid.
     #[error(transparent)]
     Definition(#[from] TomlFaults),
-    /// Programs that use files are simulated on such a machine, and nothing else.
+    /// Only programs that use files can be simulated on such a machine.
     #[error(
         "sim:{0} is a machine with a file system, for `seekstone files sim:{0}`. Its disk is a \
          target of its own, such as sim:rl02"
     )]
     HasFileSystem(String),
-    /// The other way round.
+    /// A machine without a file system.
     #[error(
         "sim:{0} has no file system: name it as the disk of a machine that has one, as in \
          'sim:rt11?disk={0}'"
     )]
     NoFileSystem(String),
-    /// A link stores nothing.
+    /// A link has no storage.
     #[error("sim:{0} is a link: name it in a machine, as in link = \"{0}\"")]
     NoStorage(String),
 }
 
 impl SimSpec {
-    /// Read what follows `sim:`, which names no file.
+    /// Parses the text after `sim:`, which refers to no file.
     ///
     /// # Errors
-    /// When the model or a parameter does not exist, or a value cannot be read.
+    /// If the model or a parameter does not exist, or a value is invalid.
     pub fn parse(text: &str) -> Result<Self, SimError> {
         Self::parse_with(text, &mut |path| {
             Err(format!("{path} is a file, which is not read here"))
         })
     }
 
-    /// Read what follows `sim:`; `load` reads files that it names.
+    /// Parses the text after `sim:`; `load` reads its files.
     ///
     /// # Errors
-    /// When the model or a parameter does not exist, or a value cannot be read.
+    /// If the model or a parameter does not exist, or a value is invalid.
     // fuzzed: sim_spec, device
     pub fn parse_with(text: &str, load: Load<'_>) -> Result<Self, SimError> {
         let bare = listed_name(text);
@@ -159,29 +158,29 @@ impl SimSpec {
         })
     }
 
-    /// A driver on this model, at rest at `start`, with everything random drawn from `seed`.
+    /// A driver on this model, idle at `start`, with all random draws from `seed`.
     #[must_use]
     pub fn driver(&self, seed: u64, capacity: usize, start: Instant) -> SimDriver {
         self.driver_on(self.device(seed), seed, capacity, start)
     }
 
-    /// A driver for programs of several hosts: of the server, and of so many clients of it.
-    /// Program `n` works on host `n` modulo their number, the server being the first. None where
-    /// the machine has no server.
+    /// A driver for programs of several hosts: the server and `clients` clients. Program `n` runs
+    /// on host `n` modulo their number, the server being the first. None if the machine has no
+    /// server.
     #[must_use]
     pub fn driver_of_site(&self, seed: u64, capacity: usize, clients: usize) -> Option<SimDriver> {
         let device = self.machine()?.build_site(seed, clients)?;
         Some(self.driver_on(device, seed, capacity, Instant::START))
     }
 
-    /// What a unit of processor work takes at the server, where its definition says so.
+    /// Time of a unit of CPU work at the server, if its definition states it.
     #[must_use]
     pub fn cpu_unit_of_server(&self) -> Option<Duration> {
         let server = self.machine()?.server.as_ref()?;
         server.cpu_unit.map(Duration)
     }
 
-    /// A driver on a device that was used before.
+    /// A driver on a used device.
     #[must_use]
     pub fn driver_on(
         &self,
@@ -201,7 +200,7 @@ impl SimSpec {
         }
     }
 
-    /// The device at rest.
+    /// The idle device.
     #[must_use]
     pub fn device(&self, seed: u64) -> Box<dyn Device> {
         match &self.subject {
@@ -213,7 +212,7 @@ impl SimSpec {
         }
     }
 
-    /// Whether what a trial leaves of it counts for those after it: caches, an arm, credits.
+    /// Whether it keeps state between trials: caches, arm position, credits.
     #[must_use]
     pub fn keeps_state(&self) -> bool {
         match &self.subject {
@@ -222,14 +221,14 @@ impl SimSpec {
         }
     }
 
-    /// Whether nothing can be written.
+    /// Whether it is read-only.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         let machine = self.machine();
         machine.is_some_and(|machine| matches!(machine.device, DeviceSpec::Cd(_)))
     }
 
-    /// The machine, unless this is a queue.
+    /// The machine; none for a queue.
     #[must_use]
     pub fn machine(&self) -> Option<&MachineSpec> {
         match &self.subject {
@@ -238,15 +237,14 @@ impl SimSpec {
         }
     }
 
-    /// What a unit of the DISKRAND document's processor work takes there, where its definition says
-    /// so.
+    /// Time of a unit of the DISKRAND document's CPU work, if its definition states it.
     #[must_use]
     pub fn cpu_unit(&self) -> Option<Duration> {
         let host = self.machine()?.host.as_ref()?;
         host.cpu_unit.map(Duration)
     }
 
-    /// Bytes of all caches between a program and the medium, if there are any.
+    /// Size of all caches between a program and the medium, bytes, if any.
     #[must_use]
     pub fn cache_bytes(&self) -> Option<u64> {
         let bytes = match &self.subject {
@@ -259,7 +257,7 @@ impl SimSpec {
         (bytes > 0).then_some(bytes)
     }
 
-    /// The queue that it is, unless it is a machine.
+    /// The queue; none for a machine.
     pub(crate) fn queue(&self) -> Option<&QueueSpec> {
         match &self.subject {
             SimulatedModel::Queue(queue) => Some(queue),
@@ -273,17 +271,17 @@ impl SimSpec {
 pub struct FileSystemSpec {
     /// As it was typed.
     pub text: String,
-    /// What reports show.
+    /// Title in reports.
     pub title: String,
     machine: MachineSpec,
     system: Rt11Spec,
 }
 
 impl FileSystemSpec {
-    /// Read what follows `sim:`; `load` reads files that it names.
+    /// Parses the text after `sim:`; `load` reads its files.
     ///
     /// # Errors
-    /// When it does not exist or has no file system, or a value cannot be read.
+    /// If it does not exist or has no file system, or a value is invalid.
     pub fn parse_with(text: &str, load: Load<'_>) -> Result<Self, SimError> {
         let bare = listed_name(text);
         let (name, query) = bare.split_once('?').unwrap_or((bare, ""));
@@ -332,8 +330,8 @@ impl FileSystemSpec {
         &self.machine
     }
 
-    /// The system at rest at `start` with a freshly initialised volume; platters stand as `seed`
-    /// says.
+    /// The idle system at `start` with a freshly initialised volume; `seed` determines the angle of
+    /// platters.
     #[must_use]
     pub fn build(&self, seed: u64, start: Instant) -> Rt11 {
         let storage = self.machine.build(seed);
@@ -347,7 +345,7 @@ impl FileSystemSpec {
     }
 }
 
-/// Parameters and their values, each parameter once.
+/// Parameters with values, each parameter once.
 fn pairs<'a>(model: &str, query: &'a str) -> Result<Vec<(&'a str, &'a str)>, SimError> {
     let typed = query.split('&').filter(|pair| !pair.is_empty());
     let mut pairs: Vec<(&str, &str)> = Vec::new();
@@ -427,7 +425,7 @@ fn machine(
     })
 }
 
-/// The bytes of the target: all there are from its start on, or as many as requested.
+/// Size of the target: everything from its start on, or as requested.
 fn size_of(
     machine: &MachineSpec,
     asked: Option<String>,
@@ -520,7 +518,7 @@ mod tests {
         );
         check("sim:pareto?shape=1", "above 1");
         check("sim:mm1?short=3", "short=3");
-        // The last one won, and a device's second one was called unknown.
+        // Bug: the last one won, and a device's second one was called unknown.
         check(
             "sim:mm1?mean=1ms&mean=2ms",
             "mean is given twice, 1ms and 2ms",

@@ -1,12 +1,12 @@
-//! What makes a consumer's SSD fast for a while: a cache of flash cells that hold one bit (SLC),
-//! and a temperature that is still low.
+//! Temporary speed of a consumer SSD: a cache of single-bit flash cells (SLC), and a low
+//! temperature.
 //!
-//! Cells of four bits (QLC) are slow to write, so that some are used with one bit each, and emptied
-//! into the others when nobody writes. Until that cache is full, writes have its rate; after that
-//! what the others take. Heat: each byte warms the device, which cools towards its surroundings
-//! with a time constant, T' = k rate - (T - ambient) / tau. At one temperature its rate is cut, and
-//! given back at a lower one. From cold a rate r is cut after
-//! -tau ln(1 - (limit - ambient) / (k r tau)).
+//! Four-bit cells (QLC) are slow to write, so some are used with one bit each, and emptied into the
+//! others when idle. Until that cache is full, writes run at its rate, afterwards at the rate of
+//! the others. Heat: each byte warms the device, which cools towards its surroundings with a time
+//! constant, T' = k rate - (T - ambient) / tau. At one temperature its rate is throttled, at a
+//! lower one restored. From cold, a rate r is throttled after -tau ln(1 - (limit - ambient) / (k r
+//! tau)).
 
 use units::{Bytes, format_duration_ns};
 
@@ -15,37 +15,37 @@ use crate::device::{Action, Command, Device};
 use crate::paced::{PacedDevice, Pacer};
 use crate::shingled::{ShingledDisk, ShinglesSpec};
 
-/// The cache of a consumer's SSD for writes. Rates are bytes per second.
+/// The SLC write cache of a consumer SSD. Rates are bytes per second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlcCacheSpec {
     pub bytes: u64,
-    /// At which it is written.
+    /// Write rate of the cache.
     pub rate: f64,
-    /// At which all else is written.
+    /// Write rate beyond the cache.
     pub rate_past: f64,
-    /// At which it is emptied.
+    /// Rate at which it is emptied.
     pub emptying: f64,
-    /// Nanoseconds without a write before it is emptied.
+    /// Time without writes before it is emptied, nanoseconds.
     pub idle: u64,
 }
 
-/// How a device warms, and what it does against it. Temperatures are degrees Celsius.
+/// Heating and throttling of a device. Temperatures are degrees Celsius.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatSpec {
     pub ambient: f64,
-    /// Degrees for each byte.
+    /// Degrees per byte.
     pub byte: f64,
-    /// The time constant of cooling, nanoseconds.
+    /// Time constant of cooling, nanoseconds.
     pub cooling: f64,
-    /// Where its rate is cut.
+    /// Temperature at which the rate is throttled.
     pub limit: f64,
-    /// Where it is given back.
+    /// Temperature at which it is restored.
     pub below: f64,
-    /// Bytes per second while it is cut.
+    /// Throttled rate, bytes per second.
     pub rate: f64,
 }
 
-/// What a device is held to besides its own times.
+/// Limits of a device besides its own times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceLimits {
     pub shingles: Option<ShinglesSpec>,
@@ -60,7 +60,7 @@ impl DeviceLimits {
         *self == Self::default()
     }
 
-    /// The device behind all of them.
+    /// Wraps the device in all limits.
     #[must_use]
     pub fn around(&self, mut device: Box<dyn Device>) -> Box<dyn Device> {
         if let Some(spec) = &self.shingles {
@@ -87,7 +87,7 @@ impl DeviceLimits {
         self.burst.around(device)
     }
 
-    /// What follows from them.
+    /// Derived facts.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let rate = |rate: f64| format!("{}/s", Bytes(rate as u64).decimal());
@@ -121,18 +121,18 @@ impl DeviceLimits {
 }
 
 impl HeatSpec {
-    /// The rate that warms it to its limit in the long run.
+    /// The rate whose steady-state temperature is the limit.
     fn sustainable(&self) -> f64 {
         (self.limit - self.ambient) * 1e9 / self.cooling / self.byte
     }
 }
 
-/// How much of the cache is used. Reads have nothing to do with it.
+/// State of the SLC cache, which only writes use.
 #[derive(Debug)]
 struct SlcWriting {
     spec: SlcCacheSpec,
     used: f64,
-    /// When the last write has been taken.
+    /// When the last write has been accepted.
     free: f64,
 }
 
@@ -154,14 +154,14 @@ impl Pacer for SlcWriting {
     }
 }
 
-/// How warm a device is.
+/// Temperature state of a device.
 #[derive(Debug)]
 struct Warming {
     spec: HeatSpec,
     temperature: f64,
-    /// When that was.
+    /// Time of that temperature.
     at: f64,
-    /// When the rate that was cut lets the next command begin.
+    /// When the throttled rate allows the next command to start.
     free: f64,
     is_cut: bool,
 }

@@ -1,7 +1,7 @@
-//! A station: servers with one queue before them, first come first served.
+//! A station: servers with one queue, first come, first served.
 //!
 //! With exponential service and Poisson arrivals this is M/M/1 or M/M/c, with constant service
-//! M/D/1; the answers are in every textbook on queueing, which is what makes it useful here.
+//! M/D/1. Their exact solutions are in every textbook, which makes them useful here.
 
 use random::{Purpose, Stream, standard_exponential};
 use units::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::device::{Answer, Calendar, Command, Device};
 use crate::drive::{Drive, DriveLaw};
 use crate::pace::ServiceTimeScaling;
 
-/// How long a server takes for one operation.
+/// Law of service times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ServiceLaw {
     /// Always the same time.
@@ -23,16 +23,15 @@ pub enum ServiceLaw {
         /// Mean in nanoseconds.
         mean_ns: f64,
     },
-    /// Times of a Pareto distribution: few that are very long. Up to a shape of 2 they have no
-    /// variance.
+    /// Pareto times, a few of which are very long. Up to a shape of 2 they have no variance.
     Pareto {
         /// The shortest time in nanoseconds.
         least_ns: f64,
-        /// Of the times longer than `t`, `(least / t)^shape` is the share; above 1.
+        /// The share of times longer than `t` is `(least / t)^shape`; above 1.
         shape: f64,
     },
-    /// A cache that answers in runs: hits and misses follow each other as a two-state Markov chain,
-    /// so that neighbours in time resemble each other.
+    /// A cache with runs of hits and misses, as a two-state Markov chain, so that successive times
+    /// are correlated.
     Cache {
         /// Mean time of a hit, nanoseconds, exponential.
         hit_ns: f64,
@@ -40,15 +39,15 @@ pub enum ServiceLaw {
         miss_ns: f64,
         /// Long-run share of hits, in 0..=1.
         hit_share: f64,
-        /// Mean number of operations before the state is drawn anew.
+        /// Mean number of operations before the state is drawn again.
         run_length: f64,
     },
-    /// A head that moves and a cache: the time follows from where an operation goes.
+    /// A moving head with a cache: the time depends on the position of an operation.
     Drive(DriveLaw),
 }
 
 impl ServiceLaw {
-    /// The mean in the long run, nanoseconds; nobody knows that of a head that moves.
+    /// Long-run mean, nanoseconds; unknown for a moving head.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         match self {
@@ -65,8 +64,7 @@ impl ServiceLaw {
         }
     }
 
-    /// The mean of the squares, square nanoseconds, where times are independent of each other and
-    /// there is one.
+    /// Mean square, in square nanoseconds, if times are independent and it exists.
     #[must_use]
     pub fn mean_square(&self) -> Option<f64> {
         match *self {
@@ -88,13 +86,13 @@ impl ServiceLaw {
         }
     }
 
-    /// Whether times are independent of each other, and have a variance.
+    /// Whether times are independent and have a variance.
     const fn is_independent(&self) -> bool {
         matches!(self, Self::Constant { .. } | Self::Exponential { .. })
     }
 }
 
-/// The service times that operations had, the queue left out.
+/// Service times of operations, without queueing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Served {
     pub operations: u64,
@@ -102,9 +100,9 @@ pub struct Served {
     pub sum_ns: f64,
     /// The sum of their squares.
     pub squares: f64,
-    /// How many of them had to wait for a server.
+    /// Number of operations that waited for a server.
     pub waited: u64,
-    /// Whether they are independent and of one distribution.
+    /// Whether they are independent and identically distributed.
     pub is_independent: bool,
 }
 
@@ -128,14 +126,14 @@ pub struct Station {
     carry_ns: f64,
     ends: Calendar<Answer>,
     pace: ServiceTimeScaling,
-    /// When the first operation came.
+    /// Time of the first operation.
     started: Option<Instant>,
     served: Served,
 }
 
 impl Station {
-    /// An idle station whose service times are drawn from `seed`. With no number of servers there
-    /// is one for every operation: a pure delay without a queue.
+    /// An idle station with service times drawn from `seed`. Without `servers` there is one per
+    /// operation: a pure delay without a queue.
     #[must_use]
     pub fn new(law: ServiceLaw, servers: Option<usize>, seed: u64) -> Self {
         assert!(servers != Some(0), "a station needs a server");
@@ -156,7 +154,7 @@ impl Station {
         }
     }
 
-    /// The same station whose service times change as time passes.
+    /// Makes service times change over time.
     #[must_use]
     pub fn at_pace(mut self, pace: ServiceTimeScaling) -> Self {
         self.pace = pace;
@@ -164,8 +162,8 @@ impl Station {
         self
     }
 
-    /// When `command`, which arrives at `now`, will be done. Arrivals must come in order of time:
-    /// first come first served makes the end known at once.
+    /// When `command`, which arrives at `now`, completes. Arrivals must be in order of time, since
+    /// first come, first served determines the end at once.
     fn accept(&mut self, now: Instant, command: &Command) -> Instant {
         let started = *self.started.get_or_insert(now);
         let free = self.free_at.iter().copied().min().unwrap_or(now);
@@ -202,7 +200,7 @@ impl Station {
             }
             ServiceLaw::Drive(law) => self.drive.take(command, &law),
         };
-        // The fraction of a nanosecond is carried on, or fast devices would be a little too fast.
+        // The fraction of a nanosecond carries over, or fast devices would be slightly too fast.
         let owed = exact * factor + self.carry_ns;
         let whole = owed.floor();
         self.carry_ns = owed - whole;

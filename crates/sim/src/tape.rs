@@ -1,59 +1,59 @@
-//! A serpentine tape: passes up and down its length, a buffer, and a drive that loses time
-//! whenever it cannot keep streaming.
+//! A serpentine tape: passes in both directions, a buffer, and a drive that loses time whenever it
+//! cannot keep streaming.
 //!
 //! Position: a byte lies at L f on even passes and at L (1 - f) on odd ones, with f its share of
 //! the pass; locating takes a fixed time, the distance at search speed, and the change to another
-//! track, which a stream that comes to the end of one takes, too. Streaming: when the
-//! buffer runs dry, the drive stops and repositions; it starts again when the buffer is full. With
-//! a host slower than the tape, rate h, a buffer B, a tape rate R and a reposition time p, a cycle
-//! is the longer of p and B / h, and B / (R - h) of streaming. File marks: a skip over marks goes
-//! along every inch between, at search speed, since the drive must see each mark.
+//! track, which a stream also needs at the end of a track. Streaming: when the buffer runs dry, the
+//! drive stops and repositions; it starts again when the buffer is full. With a host rate h below
+//! the tape rate R, a buffer B and a reposition time p, a cycle is the longer of p and B / h, and B
+//! / (R - h) of streaming. File marks: a skip over marks passes all tape in between at search
+//! speed, since the drive must see each mark.
 
 use units::Instant;
 
 use crate::device::{Action, Answer, Command, SerialDevice, SerialMechanism};
 
-/// Everything that fixes a tape drive. Times are nanoseconds, rates bytes per second.
+/// Parameters of a tape drive. Times are nanoseconds, rates bytes per second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TapeSpec {
     /// Passes over the length of the tape.
     pub passes: u64,
-    /// Bytes of a pass, before compression.
+    /// Bytes per pass, before compression.
     pub pass_bytes: u64,
-    /// Data on the tape per second.
+    /// Data rate of the tape.
     pub rate: f64,
-    /// Length over speed of search: from end to end.
+    /// Search time from end to end.
     pub search: u64,
-    /// What every locating takes besides.
+    /// Fixed time of locating.
     pub locate: u64,
-    /// From one track to another, turning round included.
+    /// Track change, including reversal.
     pub track_change: u64,
-    /// From the stop to being ready to stream again.
+    /// Reposition time: from stopping until ready to stream again.
     pub reposition: u64,
-    /// The drive's memory, in bytes of the host.
+    /// Drive buffer, in uncompressed bytes.
     pub buffer: u64,
-    /// Bytes of the host for each byte on tape.
+    /// Compression ratio: host bytes per byte on tape.
     pub compression: f64,
-    /// Bytes per second between host and drive.
+    /// Rate between host and drive.
     pub bus: f64,
-    /// What the controller needs for a command.
+    /// Command overhead of the controller.
     pub overhead: u64,
 }
 
 impl TapeSpec {
-    /// Bytes of the host that fit.
+    /// Capacity in uncompressed bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         (self.passes as f64 * self.pass_bytes as f64 * self.compression) as u64
     }
 
-    /// Bytes of the host per second while streaming.
+    /// Streaming rate in uncompressed bytes per second.
     #[must_use]
     pub fn streaming_rate(&self) -> f64 {
         self.rate * self.compression
     }
 
-    /// Nanoseconds from one byte of the host to another that does not follow it.
+    /// Time from one host byte to another that does not follow it, nanoseconds.
     #[must_use]
     pub fn locate_ns(&self, from: u64, to: u64) -> u64 {
         let place = |byte: u64| {
@@ -72,21 +72,21 @@ impl TapeSpec {
         self.locate + change + (distance * self.search as f64).round() as u64
     }
 
-    /// The pass on which a byte of the host lies, and the share of the pass before it.
+    /// The pass of a host byte, and the share of the pass before it.
     fn place(&self, byte: u64) -> (u64, f64) {
         let on_tape = byte as f64 / self.compression / self.pass_bytes as f64;
         (on_tape as u64, on_tape.fract())
     }
 
-    /// Nanoseconds of changing tracks up to one byte of the host from an earlier one, neither
-    /// included: what ends with its track changes to no other.
+    /// Time of track changes between two host bytes, neither included, nanoseconds: data that ends
+    /// with its track needs no change.
     fn changes_ns(&self, from: u64, to: u64) -> u64 {
         let [from, to] = [from, to].map(|end| self.place(end.saturating_sub(1)).0);
         (to - from) * self.track_change
     }
 
-    /// Nanoseconds to skip over file marks from one byte of the host to a later one: every inch of
-    /// every pass between them goes by at search speed.
+    /// Time to skip file marks from one host byte to a later one, nanoseconds: all tape between
+    /// them passes at search speed.
     #[must_use]
     pub fn skip_ns(&self, from: u64, to: u64) -> u64 {
         let to = to.max(from);
@@ -102,29 +102,29 @@ enum TapeDirection {
     Writing,
 }
 
-/// A tape drive at work.
+/// A running tape drive.
 pub type Tape = SerialDevice<TapeDrive>;
 
-/// Its head and its buffer. Levels and positions are bytes of the host.
+/// State of its head and buffer. Levels and positions are host bytes.
 #[derive(Clone, Debug)]
 pub struct TapeDrive {
     spec: TapeSpec,
     direction: TapeDirection,
-    /// Where the host goes on.
+    /// Where the host continues.
     position: u64,
-    /// Bytes in the buffer: written and not on tape, or read and not asked for.
+    /// Bytes in the buffer: written but not on tape, or read but not requested.
     level: f64,
     is_streaming: bool,
-    /// Until when level and streaming are known, ns.
+    /// Time up to which level and streaming are known, ns.
     clock: u64,
     /// When the drive can stream again, ns.
     ready: u64,
-    /// How often it stopped and had to reposition.
+    /// Number of stops with repositioning.
     stops: u64,
 }
 
 impl Tape {
-    /// A drive at rest at the beginning of the tape.
+    /// An idle drive at the beginning of the tape.
     #[must_use]
     pub const fn new(spec: TapeSpec) -> Self {
         Self::of(TapeDrive {
@@ -141,7 +141,7 @@ impl Tape {
 }
 
 impl TapeDrive {
-    /// Nanoseconds in which so many bytes pass the head.
+    /// Time in which `bytes` pass the head, nanoseconds.
     fn span(&self, bytes: f64) -> u64 {
         (bytes * 1e9 / self.spec.streaming_rate()).ceil() as u64
     }
@@ -152,7 +152,7 @@ impl TapeDrive {
         self.ready = at + self.spec.reposition;
     }
 
-    /// Let the tape stream until `now`; it stops when nothing is left to write, or no room to read.
+    /// Streams until `now`; stops when there is nothing left to write, or no space to read into.
     fn stream_to(&mut self, now: u64) {
         let span = now.saturating_sub(self.clock);
         if !self.is_streaming || span == 0 {
@@ -200,7 +200,7 @@ impl TapeDrive {
         let full = self.spec.buffer as f64;
         if self.level >= full {
             self.start(now);
-            // The host waits until what does not fit has gone to the tape.
+            // The host waits until the excess has gone to the tape.
             let excess = self.level - full;
             if excess > 0.0 {
                 now = now.max(self.clock + self.span(excess));
@@ -217,7 +217,7 @@ impl TapeDrive {
         self.clock += self.spec.changes_ns(command.offset, command.end());
         let mut left = command.len as f64;
         let full = self.spec.buffer as f64;
-        // A command may be longer than the buffer: take it part by part.
+        // A command may be longer than the buffer, and is taken in parts.
         while left > 0.0 {
             let part = left.min(full);
             if self.level < part {
@@ -233,7 +233,7 @@ impl TapeDrive {
         now + arrives
     }
 
-    /// Everything written is on the tape.
+    /// Waits until everything written is on the tape.
     fn empty(&mut self, now: u64) -> u64 {
         self.stream_to(now);
         if self.direction == TapeDirection::Reading || self.level <= 0.0 {
@@ -245,7 +245,7 @@ impl TapeDrive {
         end
     }
 
-    /// The tape stands where a command goes on, and runs in its direction.
+    /// Positions the tape where a command continues, running in its direction.
     fn turn_to(&mut self, now: u64, direction: TapeDirection, offset: u64) -> u64 {
         if self.direction == direction && self.position == offset {
             return now;

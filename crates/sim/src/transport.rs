@@ -1,10 +1,9 @@
-//! Bytes that a program brings from one device to another: copies, saves, verifies.
+//! Transfers from one device to another by a program: copies, saves, verifies.
 //!
-//! The source is read ahead into buffers, a processor works on what has come, and the sink gets its
-//! commands when enough is ready. All three go on beside each other; what keeps them apart is how
-//! much may be read and not handed on, and how many commands each side takes at once. A sink may be
-//! read as well: a verifying pass reads both. What the devices are, and in which order which bytes
-//! go, is the caller's.
+//! The source is read ahead into buffers, a processor works on the data, and the sink gets its
+//! commands when enough is ready. All three overlap, limited by the window of data read but not
+//! handed on, and by the commands that each side takes at once. A sink may also be read: a
+//! verifying pass reads both. The caller chooses the devices and the order of bytes.
 
 use std::iter::Peekable;
 
@@ -16,73 +15,73 @@ use crate::device::{Action, Answer, Calendar, Command, Device, first};
 /// One command of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransportCommand {
-    /// What is asked.
+    /// The action.
     pub action: Action,
     /// First byte on the device.
     pub offset: u64,
-    /// Bytes that the device moves.
+    /// Bytes moved by the device.
     pub len: u64,
-    /// Bytes of the stream that it brings, or takes.
+    /// Bytes of the stream that it provides or consumes.
     pub bytes: u64,
-    /// What must pass first, once nothing else holds it back: room made in a file.
+    /// Delay before it, once nothing else holds it back: extending a file.
     pub before: Duration,
 }
 
 /// Commands, one after the other.
 pub type TransportCommands = Box<dyn Iterator<Item = TransportCommand> + Send>;
 
-/// A device, and what it is asked.
+/// A device with its commands.
 pub struct CommandSource {
     pub device: Box<dyn Device>,
-    /// What it is asked, in this order.
+    /// Commands in order.
     pub steps: TransportCommands,
-    /// Commands that it has at once.
+    /// Maximum outstanding commands.
     pub at_once: usize,
 }
 
-/// What lies between the sides.
+/// What is between both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Between {
-    /// Reading goes on while less than this has been asked for and not handed on; what the sink has
-    /// lies in buffers of its own. No step of the sink takes more.
+    /// Reading continues while less than this has been requested but not handed on. Commands of the
+    /// sink have their own buffers, and none is larger than this.
     pub window: u64,
-    /// Processor time for each byte of the source, nanoseconds.
+    /// CPU time per byte of the source, nanoseconds.
     pub work_byte: f64,
 }
 
-/// What was done.
+/// Work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transported {
     pub source_commands: u64,
     pub sink_commands: u64,
-    /// Those of them that move nothing, and bring what was written to where it survives.
+    /// Those that move nothing, but make written data durable.
     pub flushes: u64,
-    /// How often something had to pass before a command of the sink.
+    /// Number of delays before commands of the sink.
     pub waits: u64,
     /// Processor time.
     pub work: Duration,
 }
 
-/// A program at work in virtual time.
+/// A running transfer in virtual time.
 pub struct Transport {
     between: Between,
     source: Under,
     sink: Under,
     now: Instant,
-    /// Bytes asked of the source, and handed to the sink.
+    /// Bytes requested from the source, and handed to the sink.
     asked: u64,
     handed: u64,
-    /// Bytes that the processor is done with.
+    /// Bytes processed.
     ready: u64,
-    /// Bytes that it will be done with, and when it is free.
+    /// Bytes being processed, and when the processor is free.
     working: Calendar<u64>,
     free_at: Instant,
-    /// When what must pass before the next command of the sink has passed.
+    /// When the delay before the next command of the sink ends.
     wait: Option<Instant>,
     done: Transported,
 }
 
-/// A side at work.
+/// A running side.
 struct Under {
     device: Box<dyn Device>,
     steps: Peekable<TransportCommands>,
@@ -105,7 +104,7 @@ impl Under {
         self.under_way < self.at_once
     }
 
-    /// Its bytes are the command's tag: answers need not come in order.
+    /// The tag holds its bytes, since answers may be out of order.
     fn begin(&mut self, now: Instant, step: &TransportCommand) {
         self.steps.next();
         self.under_way += 1;
@@ -119,7 +118,7 @@ impl Under {
         self.device.begin(now, command);
     }
 
-    /// Bytes of what is answered by `now`.
+    /// Bytes of commands completed by `now`.
     fn answered(&mut self, now: Instant) -> Result<u64, Errno> {
         let mut answers: Vec<Answer> = Vec::new();
         while self.device.next().is_some_and(|at| at <= now) {
@@ -134,7 +133,7 @@ impl Under {
 }
 
 impl Transport {
-    /// A program that begins at `now`.
+    /// A transfer that starts at `now`.
     #[must_use]
     pub fn new(between: Between, source: CommandSource, sink: CommandSource, now: Instant) -> Self {
         assert!(between.window > 0, "something must be under way");
@@ -153,12 +152,12 @@ impl Transport {
         }
     }
 
-    /// Let happen what happens next; whether there was anything.
+    /// Processes the next event. Returns whether there was one.
     ///
     /// # Errors
-    /// The error number of a command that failed.
+    /// The errno of a failed command.
     pub fn step(&mut self) -> Result<bool, Errno> {
-        // What is handed on leaves room to read ahead.
+        // Handing on frees space for read-ahead.
         self.hand_on();
         self.read_ahead();
         let devices = first(self.source.device.next(), self.sink.device.next());
@@ -225,19 +224,19 @@ impl Transport {
         }
     }
 
-    /// The moment that it has come to.
+    /// Current time.
     #[must_use]
     pub const fn now(&self) -> Instant {
         self.now
     }
 
-    /// What was done so far.
+    /// Work done so far.
     #[must_use]
     pub const fn done(&self) -> Transported {
         self.done
     }
 
-    /// Source and sink, as they were left.
+    /// Source and sink in their final states.
     #[must_use]
     pub fn into_devices(self) -> [Box<dyn Device>; 2] {
         [self.source.device, self.sink.device]

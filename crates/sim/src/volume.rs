@@ -1,23 +1,23 @@
-//! A volume of a cloud: what is behind it is not published, so that all there is of it is how long
-//! an answer takes, and what its limits allow. Any number of commands are under way at once.
+//! A cloud volume: its internals are not published, so it is modelled only by its response time and
+//! its limits. Any number of commands are in flight at once.
 
 use random::{Purpose, Stream, standard_exponential};
 use units::{Duration, Instant};
 
 use crate::device::{Answer, Calendar, Command, Device};
 
-/// Everything that fixes a volume. Times are nanoseconds.
+/// Parameters of a volume. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeSpec {
     /// Bytes.
     pub size: u64,
-    /// The shortest time of an answer.
+    /// Minimum response time.
     pub least: u64,
-    /// The mean; what is above the shortest is exponential.
+    /// Mean response time; the part above the minimum is exponential.
     pub latency: u64,
 }
 
-/// A volume at work.
+/// A running volume.
 #[derive(Debug)]
 pub struct Volume {
     spec: VolumeSpec,
@@ -26,7 +26,7 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// At rest, with times drawn from `seed`.
+    /// Idle, with times drawn from `seed`.
     #[must_use]
     pub fn new(spec: VolumeSpec, seed: u64) -> Self {
         Self {

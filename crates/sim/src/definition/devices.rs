@@ -1,4 +1,4 @@
-//! The keys of flash, CD-ROM, tape, memory, volumes, and links.
+//! Keys of flash, CD-ROM, tape, memory, volumes, and links.
 
 use crate::cdrom::CdSpec;
 use crate::definition::form::{DefinitionKey, Form, needed, or};
@@ -8,7 +8,7 @@ use crate::memory::MemorySpec;
 use crate::tape::TapeSpec;
 use crate::volume::VolumeSpec;
 
-/// Pages that the model keeps in memory, at most.
+/// Maximum number of pages that the model keeps in memory.
 const FLASH_PAGES_MAX: u64 = 1 << 26;
 
 const CHANNELS: DefinitionKey = needed("channels", "channels, such as 8");
@@ -28,7 +28,7 @@ const FLASH_OVERHEAD: DefinitionKey =
     or("overhead", "0", "the controller's time, such as \"10 us\"");
 const CONTENT: DefinitionKey = or("content", "full", "at the start: \"full\" or \"fresh\"");
 
-/// Read a flash device.
+/// Parses a flash device.
 pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
     let channels = form.count(&CHANNELS, 1..=256);
     let dies = form.count(&DIES, 1..=256);
@@ -89,7 +89,7 @@ const NEAR: DefinitionKey = or("near", "2000", "blocks within which no seek is n
 const CD_BUFFER: DefinitionKey = or("buffer", "256 KiB", "bytes that are read ahead");
 const CD_OVERHEAD: DefinitionKey = or("overhead", "0", "the controller's time, such as \"1 ms\"");
 
-/// Read a CD-ROM drive.
+/// Parses a CD-ROM drive.
 pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
     let speed = form.number(&SPEED, 0.1..=1000.0);
     let blocks = form.count(&CD_BLOCKS, 1000..=10_000_000);
@@ -142,7 +142,7 @@ const COMPRESSION: DefinitionKey = or("compression", "1", "bytes for each on tap
 const TAPE_BUS: DefinitionKey = or("bus", "10 MB/s", "bytes per second to the host");
 const TAPE_OVERHEAD: DefinitionKey = or("overhead", "0", "the controller's time, such as \"1 ms\"");
 
-/// Read a tape drive.
+/// Parses a tape drive.
 pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
     let passes = form.count(&PASSES, 1..=10_000);
     let size = form.size_in(&TAPE_SIZE, 1 << 20..=1 << 50);
@@ -184,7 +184,7 @@ const HEADER: DefinitionKey = or("header", "40", "bytes of a packet that are no 
 const WINDOW: DefinitionKey = or("window", "64 KiB", "data under way without acknowledgement");
 const REQUEST: DefinitionKey = or("request", "64 KiB", "data of one request at most");
 
-/// Read a link.
+/// Parses a link.
 pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
     let bandwidth = form.rate(&BANDWIDTH);
     let round_trip = form.span(&ROUND_TRIP);
@@ -211,7 +211,7 @@ const MEMORY_SIZE: DefinitionKey = needed("memory-size", "bytes that it holds, s
 const ACCESS: DefinitionKey = or("access", "0", "before data move, such as \"0.5 ms\"");
 const MEMORY_RATE: DefinitionKey = needed("rate", "bytes per second, such as \"500 kB/s\"");
 
-/// Read memory that serves as a disk.
+/// Parses a memory disk.
 pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
     let size = form.size_in(&MEMORY_SIZE, 512..=1 << 50);
     let (access, rate) = (form.span(&ACCESS), form.rate(&MEMORY_RATE));
@@ -226,7 +226,7 @@ const VOLUME_SIZE: DefinitionKey = needed("volume-size", "bytes that it holds, s
 const LATENCY: DefinitionKey = needed("latency", "the mean time of an answer, such as \"1 ms\"");
 const LATENCY_LEAST: DefinitionKey = or("latency-least", "0", "the shortest, such as \"0.5 ms\"");
 
-/// Read a volume of a cloud.
+/// Parses a cloud volume.
 pub fn volume(form: &mut Form<'_, '_>) -> Option<VolumeSpec> {
     let size = form.size_in(&VOLUME_SIZE, 512..=1 << 50);
     let (latency, least) = (form.span(&LATENCY), form.span(&LATENCY_LEAST));

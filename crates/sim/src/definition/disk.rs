@@ -1,4 +1,4 @@
-//! The keys of a disk.
+//! Keys of a disk.
 
 use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
 use crate::disk::{
@@ -118,7 +118,7 @@ const INTERFERENCE: DefinitionKey = or(
     "\"on\", or \"off\", against the facts: each client's seeks begin where its own last one ended",
 );
 
-/// Read a disk, or the first unit of one.
+/// Parses a disk, or the first unit of one.
 pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     let whole = read_whole(form);
     let units = form.count(&UNITS, 1..=1024);
@@ -269,7 +269,7 @@ fn read_zones(form: &mut Form<'_, '_>) -> Option<Vec<ZoneSpec>> {
     Some(linear_zones(outer, inner, count, cylinders))
 }
 
-/// Zones of about as many cylinders each, with sectors that decline in even steps.
+/// Zones of about equally many cylinders, with sectors per track decreasing in even steps.
 fn linear_zones(outer: u64, inner: u64, count: u64, cylinders: u64) -> Vec<ZoneSpec> {
     let steps = (count - 1).max(1);
     let zone = |index: u64| ZoneSpec {
@@ -352,7 +352,7 @@ fn read_stretched(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
     ];
     let shape = form.word(&SEEK_SHAPE, &shapes);
     let (min, max) = (form.span(&SEEK_MIN), form.span(&SEEK_MAX));
-    // What a data sheet says besides is kept for the reader.
+    // Other values of a data sheet are kept for the reader.
     if form.has(&SEEK_AVG) {
         form.span(&SEEK_AVG);
     }
@@ -374,7 +374,7 @@ fn read_stretched(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
 
 fn read_points(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
     if !form.has(&SEEK_POINTS) {
-        // Says that it is missing.
+        // Reports that it is missing.
         form.text(&SEEK_POINTS);
         return None;
     }

@@ -1,4 +1,4 @@
-//! The keys of a machine's file system.
+//! Keys of a machine's file system.
 
 use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
 use crate::rt11::{Allocation, Rt11Spec, SEGMENTS_MAX};
@@ -38,7 +38,7 @@ const CACHE_BLOCK: DefinitionKey = needed(
 const ELEMENT: DefinitionKey = needed("element", "bytes of a formatted data element, such as 8");
 const CPU_ELEMENT: DefinitionKey = needed("cpu-element", "to format an element, such as \"1 ms\"");
 
-/// Read a file system.
+/// Parses a file system.
 pub fn read(form: &mut Form<'_, '_>) -> Option<Rt11Spec> {
     let is_known = form.word(&TYPE, &[("rt11", ())]);
     let has_segments = form.has(&SEGMENTS);

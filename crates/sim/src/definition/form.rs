@@ -1,5 +1,5 @@
-//! Reads the values of one table of a definition, one by one. Mistakes are noted with their lines,
-//! and what was read is kept with its source, to be shown.
+//! Reads the values of one table of a definition. Mistakes are recorded with their lines, and
+//! values with their sources, to be shown.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,35 +8,35 @@ use toml::de::{DeTable, DeValue};
 use toml_reader::{TomlFault, place_in, refused_value, unknown_key};
 use units::{Bytes, Duration, UnitError, parse_percent, shortened};
 
-/// The longest time that a value may be: a day. Sums of times stay far below the end of the clock.
+/// Maximum time value: a day. Sums of times stay far below the end of the clock.
 const SPAN_MAX: u64 = 86_400 * 1_000_000_000;
-/// The most bytes of anything. Sums and products of a few stay below the end of 64 bits.
+/// Maximum size, bytes. Sums and products of a few stay below 64 bits.
 const SIZE_MAX: u64 = 1 << 60;
-/// The least bytes per second.
+/// Minimum rate, bytes per second.
 const RATE_MIN: u64 = 1000;
 
 /// A key of a definition.
 #[derive(Clone, Copy, Debug)]
 pub struct DefinitionKey {
-    /// As written.
+    /// Its name.
     pub name: &'static str,
-    /// What happens when it is not there.
+    /// What happens if it is absent.
     pub absent: Absent,
-    /// What it says, with an example.
+    /// Its meaning, with an example.
     pub meaning: &'static str,
 }
 
-/// What happens when a key is not there.
+/// What happens if a key is absent.
 #[derive(Clone, Copy, Debug)]
 pub enum Absent {
     Mistake,
     /// There is no value.
     Nothing,
-    /// This value is taken.
+    /// This default is used.
     Is(&'static str),
 }
 
-/// A key that must be there.
+/// A required key.
 #[must_use]
 pub const fn needed(name: &'static str, meaning: &'static str) -> DefinitionKey {
     DefinitionKey {
@@ -46,7 +46,7 @@ pub const fn needed(name: &'static str, meaning: &'static str) -> DefinitionKey 
     }
 }
 
-/// A key that may be missing.
+/// An optional key.
 #[must_use]
 pub const fn optional(name: &'static str, meaning: &'static str) -> DefinitionKey {
     DefinitionKey {
@@ -66,39 +66,39 @@ pub const fn or(name: &'static str, value: &'static str, meaning: &'static str) 
     }
 }
 
-/// A value that was read, to be shown.
+/// A parsed value, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The part of the machine.
+    /// Part of the machine.
     pub part: String,
     pub key: String,
     /// The value as typed.
     pub value: String,
-    /// Where it comes from: the file says, or it was an option, or the model's default.
+    /// Its source: the file, an option, or the model's default.
     pub source: String,
 }
 
-/// What all tables of a definition share.
+/// State shared by all tables of a definition.
 #[derive(Debug, Default)]
 pub struct Context {
-    /// What is wrong.
+    /// Mistakes.
     pub faults: Vec<TomlFault>,
-    /// What was read.
+    /// Parsed values.
     pub parameters: Vec<Parameter>,
-    /// Options that replace values, and whether any table took them.
+    /// Options that replace values, and whether a table used them.
     pub options: Vec<(String, String, bool)>,
-    /// Every key that an option could have had.
+    /// All keys that an option could set.
     pub known: Vec<String>,
 }
 
 impl Context {
-    /// Note a mistake.
+    /// Records a mistake.
     pub fn note(&mut self, place: impl Into<String>, message: impl Into<String>) {
         let (place, message) = (place.into(), message.into());
         self.faults.push(TomlFault { place, message });
     }
 
-    /// The value of an option, which counts as taken.
+    /// The value of an option, which then counts as used.
     pub fn option(&mut self, name: &str) -> Option<String> {
         self.known.push(name.to_owned());
         let option = self.options.iter_mut().find(|(key, ..)| key == name)?;
@@ -109,23 +109,23 @@ impl Context {
 
 /// One table of a file.
 pub struct Form<'t, 'c> {
-    /// What is shared.
+    /// Shared state.
     pub context: &'c mut Context,
-    /// File and text, for lines.
+    /// File name and text, for line numbers.
     file: &'t str,
     text: &'t str,
     table: Option<&'t DeTable<'t>>,
-    /// Where the table begins.
+    /// Location of the table.
     begin: String,
-    /// The part of the machine.
+    /// Part of the machine.
     part: String,
-    /// What options of this table begin with.
+    /// Prefix of this table's options.
     prefix: &'static str,
     taken: Vec<&'static str>,
     seen: BTreeMap<&'static str, (String, String)>,
 }
 
-/// A value as it was found.
+/// A value with its origin.
 struct FoundValue {
     typed: String,
     place: String,
@@ -154,7 +154,7 @@ impl<'t, 'c> Form<'t, 'c> {
         }
     }
 
-    /// Whether a key has a value, in the file or by an option.
+    /// Whether a key has a value, in the file or from an option.
     pub fn has(&self, key: &DefinitionKey) -> bool {
         let option = format!("{}{}", self.prefix, key.name);
         self.context
@@ -164,7 +164,7 @@ impl<'t, 'c> Form<'t, 'c> {
             || self.table.is_some_and(|table| table.contains_key(key.name))
     }
 
-    /// A key that means something beside another one only is no unknown one.
+    /// Marks a key as known that only has a meaning together with another one.
     pub fn knows(&mut self, key: &DefinitionKey) {
         self.taken.push(key.name);
         let option = format!("{}{}", self.prefix, key.name);
@@ -256,7 +256,7 @@ impl<'t, 'c> Form<'t, 'c> {
         Some(span.as_nanos())
     }
 
-    /// Bytes, as many as storage could have.
+    /// Bytes, up to the maximum of storage.
     pub fn size(&mut self, key: &DefinitionKey) -> Option<u64> {
         self.size_in(key, 0..=SIZE_MAX)
     }
@@ -296,7 +296,7 @@ impl<'t, 'c> Form<'t, 'c> {
         Some(size.as_u64() as f64)
     }
 
-    /// A share from 0 to 1, typed in percent.
+    /// A share from 0 to 1, given in percent.
     pub fn share(&mut self, key: &DefinitionKey) -> Option<f64> {
         let found = self.find(key)?;
         let share = self.unit(key, &found, parse_percent(&found.typed))?;
@@ -345,7 +345,7 @@ impl<'t, 'c> Form<'t, 'c> {
         }
     }
 
-    /// One of some words.
+    /// One of several words.
     pub fn word<T: Copy>(&mut self, key: &DefinitionKey, words: &[(&str, T)]) -> Option<T> {
         let found = self.find(key)?;
         if let Some((_, meant)) = words.iter().find(|(word, _)| *word == found.typed) {
@@ -361,7 +361,7 @@ impl<'t, 'c> Form<'t, 'c> {
         self.find(key).map(|found| found.typed)
     }
 
-    /// A text that another function reads.
+    /// A text for another parser.
     pub fn read<T>(&mut self, key: &DefinitionKey, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = self.find(key)?;
         let value = read(&found.typed);
@@ -371,7 +371,7 @@ impl<'t, 'c> Form<'t, 'c> {
         value
     }
 
-    /// Pairs of numbers, such as `[[1, 1.01], [10, 2.2]]`; none when the key is not there.
+    /// Pairs of numbers, such as `[[1, 1.01], [10, 2.2]]`; none if the key is absent.
     pub fn pairs(&mut self, key: &DefinitionKey) -> Option<Vec<(u32, f64)>> {
         self.taken.push(key.name);
         let (name, value) = self.table?.get_key_value(key.name)?;
@@ -390,7 +390,7 @@ impl<'t, 'c> Form<'t, 'c> {
         pairs
     }
 
-    /// Note that two values do not go together.
+    /// Reports that two values contradict each other.
     pub fn disagree(&mut self, key: &DefinitionKey, other: &DefinitionKey, why: impl Into<String>) {
         let of = |name| self.seen.get(name).cloned().unwrap_or_default();
         let ((value, place), (other_value, other_place)) = (of(key.name), of(other.name));
@@ -405,7 +405,7 @@ impl<'t, 'c> Form<'t, 'c> {
         self.context.note(place, message);
     }
 
-    /// Note every key that was not asked for.
+    /// Reports all unknown keys.
     pub fn finish(self, tables: &[&str]) {
         let Some(table) = self.table else {
             return;
@@ -425,7 +425,7 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 }
 
-/// A value and its source, written `[value, "source"]`.
+/// A value with its source, written `[value, "source"]`.
 fn sourced<'v, 't>(value: &'v DeValue<'t>) -> (&'v DeValue<'t>, String) {
     if let DeValue::Array(parts) = value
         && let [value, source] = &parts[..]

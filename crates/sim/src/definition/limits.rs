@@ -1,5 +1,4 @@
-//! The keys of what a device is held to: shingles, burst credits, the cache of a consumer's SSD,
-//! heat.
+//! Keys of a device's limits: shingles, burst credits, the SLC cache of a consumer SSD, heat.
 
 use crate::burst::{BurstLimits, LIMITS, parse_left};
 use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
@@ -16,7 +15,7 @@ const CREDITS: DefinitionKey = or(
     "the share of each bucket that is there at the start, such as \"5%\"",
 );
 
-/// Read what a device is held to.
+/// Parses the limits of a device.
 pub fn read(form: &mut Form<'_, '_>) -> Option<DeviceLimits> {
     let shingles = shingles(form);
     let (burst, slc, heat) = (burst(form), slc(form), heat(form));
@@ -111,7 +110,7 @@ const SLC_IDLE: DefinitionKey = or(
     "without a write before that begins, such as \"1 s\"",
 );
 
-/// Tell of keys that mean something only where another one is.
+/// Marks keys as known that only have a meaning together with another one.
 fn know(form: &mut Form<'_, '_>, keys: &[DefinitionKey]) {
     for key in keys {
         form.knows(key);

@@ -1,4 +1,4 @@
-//! The keys of a machine's parts around its device: host, array, controller.
+//! Keys of a machine's parts around its device: host, array, controller.
 
 use units::{Duration, Instant};
 
@@ -82,7 +82,7 @@ const DIRTY: DefinitionKey = or(
 const DIRTY_AGE: DefinitionKey = or("dirty-age", "5s", "after which dirty pages go out");
 const WRITE_RUN: DefinitionKey = or("write-run", "64 KiB", "the longest write of dirty pages");
 
-/// Read a host or a server.
+/// Parses a host or a server.
 pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     let cpus = form.count(&CPUS, 1..=1024);
     let unit = form.span(&CPU_UNIT);
@@ -131,7 +131,7 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
         cpu_byte_sent: per_byte_sent?,
         waiting: waiting?,
         memory,
-        // Both are kept from the file cache.
+        // Both are unavailable to the file cache.
         system: system + taken?,
         cache,
         cache_max,
@@ -170,15 +170,15 @@ const REBUILD_RATE: DefinitionKey =
 const LOST: DefinitionKey = optional("lost", "a disk and when it is lost, such as 2@60s");
 const SLOW: DefinitionKey = optional("slow", "a disk and how much slower, such as 2:1.5");
 
-/// Disks around which an array stands, if there is one.
+/// The array around the disks, if any.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrayPart {
     pub array: Option<ArraySpec>,
-    /// A disk whose times are so many times as long.
+    /// A disk that is slower by a factor.
     pub slow: Option<(usize, f64)>,
 }
 
-/// Read an array, or what is said of a single disk.
+/// Parses an array, or the settings of a single disk.
 pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
     let levels = [
         ("0", RaidLevel::Raid0),
@@ -289,7 +289,7 @@ const CONTROLLER_TIME: DefinitionKey =
 const CONTROLLER_RATE: DefinitionKey =
     optional("rate", "from it to the host, such as \"500 kB/s\"");
 
-/// Read a controller, if it has a cache.
+/// Parses a controller, if it has a cache.
 pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
     let has_cache = form.has(&CONTROLLER_CACHE);
     let cache = form.size(&CONTROLLER_CACHE);

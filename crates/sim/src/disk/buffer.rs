@@ -1,24 +1,24 @@
-//! The segmented buffer of a disk, and the reading ahead that fills it.
+//! The segmented buffer of a disk, and its read-ahead.
 //!
-//! After a read the disk goes on reading until the segment is full. Where reads follow each other,
-//! what was asked for makes room, and the disk reads on. It stops when the segment is full, and
-//! when the arm is needed elsewhere. Once stopped, it has to wait for the next sector.
+//! After a read the disk continues until the segment is full. Sequential reads free space, so that
+//! it reads on. It stops when the segment is full or the arm is needed elsewhere. Once stopped, it
+//! must wait for the next sector.
 
 use std::ops::Range;
 
 use crate::disk::mechanism::{Cursor, Mechanism};
 
-/// The size of a buffer.
+/// Size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferSpec {
-    /// How many streams it can hold.
+    /// Number of streams that it can hold.
     pub segments: u32,
     pub segment_sectors: u64,
-    /// The most sectors that are read ahead of what was asked for.
+    /// Maximum read-ahead, sectors.
     pub read_ahead: u64,
 }
 
-/// What the buffer holds, and what it is being filled with.
+/// Content of the buffer, and the read-ahead in progress.
 #[derive(Clone, Debug)]
 pub struct DiskBuffer {
     spec: BufferSpec,
@@ -32,7 +32,7 @@ pub struct DiskBuffer {
 struct BufferSegment {
     holds: Range<u64>,
     used: u64,
-    /// Where a read that goes on with the last one begins.
+    /// Start of a read that continues the last one.
     follows: u64,
 }
 
@@ -43,20 +43,20 @@ struct ReadAhead {
     limit: u64,
 }
 
-/// A read that the buffer is asked for. Times are ns since the start of time.
+/// A read request to the buffer. Times are ns since the start of time.
 #[derive(Clone, Debug)]
 pub struct BufferedRead {
-    /// When the command came.
+    /// When the command arrived.
     pub now: u64,
-    /// When it was understood.
+    /// When the command was decoded.
     pub ready: u64,
     pub sectors: Range<u64>,
-    /// What moving them over the bus takes.
+    /// Bus transfer time.
     pub bus: u64,
 }
 
 impl DiskBuffer {
-    /// An empty buffer of a disk of so many sectors.
+    /// An empty buffer of a disk with `sectors` sectors.
     #[must_use]
     pub fn new(spec: BufferSpec, sectors: u64) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl DiskBuffer {
         }
     }
 
-    /// When a read is done.
+    /// When a read completes.
     pub fn read(&mut self, mechanism: &mut Mechanism, wanted: &BufferedRead) -> u64 {
         self.catch_up(mechanism, wanted.now);
         self.stamp += 1;
@@ -92,7 +92,7 @@ impl DiskBuffer {
         self.miss(mechanism, wanted)
     }
 
-    /// A write of these sectors needs the arm, and makes what is held of them old.
+    /// A write to these sectors takes the arm, and invalidates cached ones.
     pub fn give_way(&mut self, mechanism: &mut Mechanism, now: u64, written: &Range<u64>) {
         self.catch_up(mechanism, now);
         self.stop(mechanism);
@@ -109,7 +109,7 @@ impl DiskBuffer {
         })
     }
 
-    /// What was read ahead until `now`.
+    /// Advances read-ahead until `now`.
     fn catch_up(&mut self, mechanism: &Mechanism, now: u64) {
         let Some(stream) = &mut self.stream else {
             return;
@@ -130,7 +130,7 @@ impl DiskBuffer {
         (end + self.spec.read_ahead).min(self.sectors)
     }
 
-    /// What was read ahead was asked for, which makes room for more.
+    /// Continues read-ahead, since a hit freed space.
     fn read_further(&mut self, mechanism: &Mechanism, index: usize, wanted: &BufferedRead) {
         let limit = self.limit_after(wanted.sectors.end);
         let Some(stream) = self
@@ -148,7 +148,7 @@ impl DiskBuffer {
         }
     }
 
-    /// The stream comes by what is wanted.
+    /// Waits until the read-ahead reaches the requested sectors.
     fn wait_for_stream(&mut self, mechanism: &mut Mechanism, wanted: &BufferedRead) -> u64 {
         let index = self.stream.as_ref().map_or(0, |stream| stream.segment);
         self.read_further(mechanism, index, wanted);

@@ -1,14 +1,14 @@
-//! Where a sector lies, and when it passes under the head.
+//! Where a sector is, and when it passes under the head.
 
 /// Cylinders with the same number of sectors on each track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneSpec {
     pub cylinders: u32,
-    /// Sectors on a track.
+    /// Sectors per track.
     pub sectors: u32,
 }
 
-/// A place on the disk.
+/// A position on the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskAddress {
     /// Cylinder, from the outer edge.
@@ -21,17 +21,17 @@ pub struct DiskAddress {
     pub sectors: u32,
 }
 
-/// The layout of a disk. All angles are times of the period.
+/// The layout of a disk. All angles are times within the rotation period.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     zones: Vec<Zone>,
     heads: u32,
     cylinders: u32,
     sectors: u64,
-    /// One turn, ns.
+    /// Rotation time, ns.
     pub period: u64,
     track_skew: u64,
-    /// From a cylinder's first track to that of the next.
+    /// Angle from a cylinder's first track to that of the next.
     cylinder_step: u64,
     interleave: u32,
 }
@@ -44,20 +44,20 @@ struct Zone {
     sectors_per_cylinder: u64,
 }
 
-/// What a geometry is made of.
+/// Parameters of a geometry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskLayout {
-    /// From the outer edge inwards; one at least.
+    /// Zones from the outer edge inwards, at least one.
     pub zones: Vec<ZoneSpec>,
     /// Surfaces.
     pub heads: u32,
-    /// One turn, ns.
+    /// Rotation time, ns.
     pub period: u64,
-    /// How far the first sector of a track lies behind that of the track before, ns.
+    /// Skew between tracks of a cylinder, ns.
     pub track_skew: u64,
-    /// The same from the last track of a cylinder to the first of the next, ns.
+    /// Skew from the last track of a cylinder to the first of the next, ns.
     pub cylinder_skew: u64,
-    /// Every so many-th slot of a track holds the next sector; 1 for each.
+    /// Interleave: every n-th slot of a track holds the next sector; 1 for none.
     pub interleave: u32,
 }
 
@@ -71,7 +71,7 @@ impl DiskLayout {
 }
 
 impl Geometry {
-    /// The places of a layout.
+    /// The geometry of a layout.
     #[must_use]
     pub fn new(layout: &DiskLayout) -> Self {
         let mut zones = Vec::with_capacity(layout.zones.len());
@@ -111,13 +111,13 @@ impl Geometry {
         self.cylinders
     }
 
-    /// Whether a track's next sector is not the next one under the head.
+    /// Whether consecutive sectors are not adjacent on a track.
     #[must_use]
     pub const fn is_interleaved(&self) -> bool {
         self.interleave > 1
     }
 
-    /// Where a sector lies.
+    /// Position of a sector.
     #[must_use]
     pub fn place(&self, sector: u64) -> DiskAddress {
         let after = match self.zones.len() {
@@ -139,7 +139,7 @@ impl Geometry {
         }
     }
 
-    /// The first sector of the next track; the first of all after the last.
+    /// The first sector of the next track; after the last track, the first of all.
     #[must_use]
     pub fn next_track(&self, place: DiskAddress) -> DiskAddress {
         let (cylinder, head) = if place.head + 1 < self.heads {
@@ -158,7 +158,7 @@ impl Geometry {
         }
     }
 
-    /// The angle at which a sector begins, ns of the period.
+    /// Angle at which a sector starts, ns of the period.
     #[must_use]
     pub fn angle(&self, place: DiskAddress) -> u64 {
         let skew = u64::from(place.cylinder) * self.cylinder_step
@@ -166,7 +166,7 @@ impl Geometry {
         (skew + self.slot_start(self.slot(place), place.sectors)) % self.period
     }
 
-    /// How long `count` sectors of one track take, from `place` on, once the first is under the
+    /// Time to transfer `count` sectors of one track, from `place` on, once the first is under the
     /// head.
     #[must_use]
     pub fn sweep(&self, place: DiskAddress, count: u32) -> u64 {
@@ -196,7 +196,7 @@ impl Geometry {
         }
         let stretched = u64::from(place.sector) * u64::from(self.interleave);
         let turns = stretched / u64::from(place.sectors);
-        // Where the interleave divides the track, each turn begins a slot later.
+        // If the interleave divides the track, each rotation starts one slot later.
         let shift = if place.sectors.is_multiple_of(self.interleave) {
             turns
         } else {

@@ -1,4 +1,4 @@
-//! Arm and platters: what it takes to come to a sector and to move data under the head.
+//! Arm and platters: the time to reach a sector and to transfer data under the head.
 
 use std::collections::BTreeMap;
 
@@ -6,59 +6,59 @@ use workload::ClientId;
 
 use crate::disk::geometry::{DiskAddress, Geometry};
 
-/// Whether clients drag the arm away from each other.
+/// Whether clients move the arm away from each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SeekInterference {
-    /// There is one arm, which goes from wherever the last command left it.
+    /// One arm, which starts from wherever the last command left it.
     #[default]
     On,
-    /// Against the facts: each client's seeks begin where its own last one ended. All else stays:
-    /// one command at a time, turning platters, one buffer. What is left of a load is what it
-    /// would be if clients stood in each other's way by queueing alone.
+    /// Hypothetical: each client's seeks start where its own last one ended. Everything else stays:
+    /// one command at a time, rotating platters, one buffer. The difference is the cost of
+    /// interference; the rest is queueing.
     Off,
 }
 
 /// The moving parts of a disk.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
-    /// Where sectors lie.
+    /// Layout of sectors.
     pub geometry: Geometry,
     seeks: Vec<u64>,
     head_switch: u64,
     cylinder_switch: u64,
-    /// The angle of the platters at the start of time, ns of the period.
+    /// Angle of the platters at the start of time, ns of the period.
     phase: u64,
-    /// Where the arm is.
+    /// Position of the arm.
     at: DiskAddress,
-    /// For whom it moves.
+    /// The client for whom it moves.
     mover: Option<ClientId>,
-    /// Where each client left it, when they do not interfere.
+    /// Where each client left the arm, if clients do not interfere.
     own: Option<BTreeMap<Option<ClientId>, DiskAddress>>,
 }
 
-/// Data moved under the head, in ns since the start of time.
+/// A transfer under the head, in ns since the start of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaTransfer {
     /// When the first sector came under the head.
     pub first: u64,
-    /// When the last one had passed.
+    /// When the last sector had passed.
     pub end: u64,
 }
 
-/// A place that moves on with the platters, sector after sector.
+/// A position that moves on with the platters, sector by sector.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor {
     /// The next sector.
     pub sector: u64,
     place: DiskAddress,
-    /// For whom the arm goes along.
+    /// The client for whom the arm moves along.
     mover: Option<ClientId>,
     /// When it comes under the head.
     clock: u64,
 }
 
 impl Mechanism {
-    /// At rest at the outer edge.
+    /// Idle at the outer edge.
     #[must_use]
     pub fn new(
         geometry: Geometry,
@@ -80,26 +80,26 @@ impl Mechanism {
         }
     }
 
-    /// The same, with or without interference of clients.
+    /// Sets whether clients interfere.
     #[must_use]
     pub fn with_interference(mut self, interference: SeekInterference) -> Self {
         self.own = (interference == SeekInterference::Off).then(BTreeMap::new);
         self
     }
 
-    /// What follows is done for `client`.
+    /// Sets the client of the following work.
     pub fn work_for(&mut self, client: Option<ClientId>) {
         self.mover = client;
         self.at = self.place_of(client);
     }
 
-    /// Where the arm is for `client`.
+    /// Position of the arm for `client`.
     fn place_of(&self, client: Option<ClientId>) -> DiskAddress {
         let own = self.own.as_ref().and_then(|own| own.get(&client));
         *own.unwrap_or(&self.at)
     }
 
-    /// How long the arm takes to the track of `place`.
+    /// Seek time to the track of `place`.
     #[must_use]
     pub fn seek(&self, place: DiskAddress) -> u64 {
         if place.cylinder != self.at.cylinder {
@@ -111,7 +111,7 @@ impl Mechanism {
         }
     }
 
-    /// Seek to a sector from `now` on, wait for it, and move `count` sectors.
+    /// Seeks to a sector from `now` on, waits for it, and transfers `count` sectors.
     pub fn transfer(
         &mut self,
         now: u64,
@@ -133,7 +133,7 @@ impl Mechanism {
         (MediaTransfer { first: begin, end }, cursor)
     }
 
-    /// A cursor that begins at `sector` as soon as it comes round after `now`.
+    /// A cursor that starts at `sector` as soon as it comes round after `now`.
     #[must_use]
     pub fn resume(&self, cursor: Cursor, now: u64) -> Cursor {
         let mut cursor = Cursor {
@@ -148,7 +148,7 @@ impl Mechanism {
         cursor
     }
 
-    /// Move a cursor on to the sector `limit`, or to as many whole sectors as pass by `until`.
+    /// Advances a cursor to the sector `limit`, or by the whole sectors that pass by `until`.
     /// Returns when the last one had passed.
     pub fn advance(&self, cursor: &mut Cursor, until: u64, limit: u64) -> u64 {
         let mut end = cursor.clock;
@@ -176,7 +176,7 @@ impl Mechanism {
         end
     }
 
-    /// On to the next track. Not before its first sector is wanted: until then the arm stays.
+    /// Moves on to the next track, but not before its first sector is needed.
     fn cross(&self, cursor: &mut Cursor) {
         let next = self.geometry.next_track(cursor.place);
         let switch = if next.cylinder == cursor.place.cylinder {
@@ -189,8 +189,8 @@ impl Mechanism {
         cursor.place = next;
     }
 
-    /// The arm is where a cursor took it; for others than the one who works, only if they share
-    /// it.
+    /// Moves the arm to where a cursor took it; for clients other than the current one only if they
+    /// share it.
     pub fn follow(&mut self, cursor: &Cursor) {
         if let Some(own) = &mut self.own {
             own.insert(cursor.mover, cursor.place);
@@ -201,7 +201,7 @@ impl Mechanism {
         self.at = cursor.place;
     }
 
-    /// A cursor goes on for the one who works now.
+    /// Continues a cursor for the current client.
     pub const fn take_over(&self, cursor: &mut Cursor) {
         cursor.mover = self.mover;
     }
@@ -223,7 +223,7 @@ impl Mechanism {
         }
     }
 
-    /// How many of `count` sectors pass in `span`.
+    /// How many of `count` sectors pass within `span`.
     fn fitting(&self, place: DiskAddress, count: u32, span: u64) -> u32 {
         let (mut low, mut high) = (0, count);
         while low < high {
@@ -266,7 +266,7 @@ mod tests {
         Mechanism::new(geometry, seeks, 1_000_000, 3_000_000, 4_444_444)
     }
 
-    /// Sector by sector: wait for each until it comes round.
+    /// Sector by sector: waits for each until it comes round.
     fn slowly(mechanism: &Mechanism, now: u64, first: u64, count: u64) -> (u64, u64) {
         let geometry = &mechanism.geometry;
         let mut now = now + mechanism.seek(geometry.place(first));

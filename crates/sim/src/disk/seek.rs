@@ -1,30 +1,30 @@
-//! How long the arm takes over a distance.
+//! Seek times by distance.
 
 /// A seek curve: nanoseconds by distance in cylinders.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SeekCurve {
-    /// Measured points of (cylinders, nanoseconds), in rising order, with straight lines between.
-    /// Below the first and above the last point the nearest line goes on.
+    /// Measured points of (cylinders, nanoseconds), ascending and linearly interpolated, with the
+    /// first and last segment extrapolated.
     Points(Vec<(u32, f64)>),
-    /// From the shortest, mean and longest time of a data sheet: min + A sqrt(d-1) + B (d-1), with
-    /// the mean over all pairs of cylinders. Source: E. K. Lee and R. H. Katz, "An Analytic
-    /// Performance Model of Disk Arrays", SIGMETRICS 1993.
+    /// From minimum, mean and maximum time of a data sheet: min + A sqrt(d-1) + B (d-1), with the
+    /// mean over all pairs of cylinders. Source: E. K. Lee and R. H. Katz, "An Analytic Performance
+    /// Model of Disk Arrays", SIGMETRICS 1993.
     Lee {
         /// One cylinder, ns.
         min: f64,
         /// Mean, ns.
         avg: f64,
-        /// From end to end, ns.
+        /// Full stroke, ns.
         max: f64,
     },
-    /// The shape of another drive, stretched to this drive's cylinders and to its shortest and
-    /// longest time.
+    /// The shape of another drive, scaled to this drive's cylinders and its minimum and maximum
+    /// time.
     Stretched {
         /// The other drive.
         shape: MeasuredSeekCurve,
         /// One cylinder, ns.
         min: f64,
-        /// From end to end, ns.
+        /// Full stroke, ns.
         max: f64,
     },
     /// a + b sqrt(d) below the knee, c + e d from there on.
@@ -40,28 +40,28 @@ pub enum SeekCurve {
         /// The distance from which seeks are long.
         knee: u32,
     },
-    /// A stepping motor: the same for every cylinder, and time to settle.
+    /// A stepper motor: the same time per cylinder, plus settling.
     Steps {
         /// Per cylinder, ns.
         step: f64,
-        /// At the end, ns.
+        /// Settling time, ns.
         settle: f64,
     },
 }
 
-/// A drive whose seek curve is known.
+/// A drive with a known seek curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeasuredSeekCurve {
-    /// DEC RZ26: a small drive of the early nineties.
+    /// DEC RZ26: a small drive of the early 1990s.
     Rz26,
-    /// HP 97560: a larger one.
+    /// HP 97560: a larger drive.
     Hp97560,
 }
 
 /// The DEC RZ26 over 2599 cylinders: 18 of the 64 seeks that were measured for the DiskSim
 /// simulation environment (J. Bucy et al., "The DiskSim Simulation Environment Version 4.0",
 /// CMU-PDL-08-101, 2008), rounded to 10 us. The first step of the arm is much shorter than the
-/// second, which no law by three times of a data sheet shows.
+/// second, which no formula from three data-sheet times reproduces.
 const RZ26: [(u32, f64); 18] = [
     (1, 1.01e6),
     (2, 1.90e6),
@@ -99,7 +99,7 @@ const HP_97560: (SeekCurve, u32) = (
 );
 
 impl SeekCurve {
-    /// Nanoseconds for each distance from zero to the last cylinder.
+    /// Seek time for each distance from zero to the last cylinder, nanoseconds.
     #[must_use]
     pub fn table(&self, cylinders: u32) -> Vec<u64> {
         let time = |distance| self.time(distance, cylinders).max(0.0).round() as u64;
@@ -107,7 +107,7 @@ impl SeekCurve {
         std::iter::once(0).chain(distances.map(time)).collect()
     }
 
-    /// Nanoseconds for a distance of at least one.
+    /// Seek time for a distance of at least one, nanoseconds.
     fn time(&self, distance: u32, cylinders: u32) -> f64 {
         let d = f64::from(distance);
         match self {
@@ -131,7 +131,7 @@ impl SeekCurve {
         }
     }
 
-    /// A curve in closed form, at a distance that need not be whole.
+    /// A curve in closed form, at a distance that need not be an integer.
     fn time_at(&self, d: f64, cylinders: u32) -> f64 {
         match self {
             Self::Lee { min, avg, max } => {
@@ -205,7 +205,7 @@ mod tests {
                 (table[0], table[1], table[6137]),
                 (0, 3_000_000, 18_000_000)
             );
-            // The published law of the HP 97560 steps down by 4 us at its knee.
+            // The published formula of the HP 97560 drops by 4 us at its knee.
             assert!(
                 table.windows(2).all(|pair| pair[0] <= pair[1] + 10_000),
                 "{shape:?}"

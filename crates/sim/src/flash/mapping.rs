@@ -1,23 +1,23 @@
-//! Which page of flash holds which page of the user, and what cleaning costs.
+//! The mapping of user pages to flash pages, and the cost of cleaning.
 //!
-//! Each die is a log of its own: pages are appended, and the page that held the same data before
-//! becomes worthless. When free blocks run out, a block is cleaned: what is still of worth in it is
-//! appended again, and it is erased. Cleaning the oldest block first (FIFO) under uniform random
-//! writes has a known cost: W = a / (a + w(-a e^-a)) pages programmed for each page written, with
-//! a = physical over user pages and w the principal branch of Lambert's function. Source:
-//! P. Desnoyers, "Analytic Models of SSD Write Performance", ACM TOS 10(2), 2014.
+//! Each die is a separate log: pages are appended, and the page's previous copy becomes invalid.
+//! When free blocks run out, a block is cleaned: its valid pages are appended again, and it is
+//! erased. Cleaning the oldest block first (FIFO) under uniform random writes has a known cost: W =
+//! a / (a + w(-a e^-a)) pages programmed for each page written, with a = physical over user pages
+//! and w the principal branch of Lambert's function. Source: P. Desnoyers, "Analytic Models of SSD
+//! Write Performance", ACM TOS 10(2), 2014.
 
 use std::collections::VecDeque;
 
 /// No page.
 const NONE: u32 = u32::MAX;
 
-/// Which block is cleaned.
+/// Choice of the block to clean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleaning {
-    /// The one that was filled first.
+    /// The block filled first.
     Fifo,
-    /// The one with the least of worth.
+    /// The block with the fewest valid pages.
     Greedy,
 }
 
@@ -25,34 +25,33 @@ pub enum Cleaning {
 #[derive(Clone, Debug)]
 pub struct DieMapping {
     pages_per_block: u32,
-    /// For each user page, where it is.
+    /// Flash page of each user page.
     places: Vec<u32>,
-    /// For each page of flash, whose it is.
+    /// User page of each flash page.
     owners: Vec<u32>,
-    /// For each block, how many of its pages are of worth.
+    /// Number of valid pages in each block.
     worth: Vec<u32>,
     free: Vec<u32>,
-    /// Blocks that are full, in the order in which they became so.
+    /// Full blocks, in the order in which they became full.
     full: VecDeque<u32>,
     open: u32,
-    /// The next page of the open block.
+    /// Next page of the open block.
     next: u32,
     cleaning: Cleaning,
     reserve: usize,
 }
 
-/// What a write made necessary in its die.
+/// Work of a die caused by a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
-    /// Pages moved: each is read and programmed.
+    /// Pages moved, each read and programmed.
     pub moved: u32,
     /// Blocks erased.
     pub erased: u32,
 }
 
 impl DieMapping {
-    /// An empty log of `blocks`, for so many user pages. Cleaning begins when no more than
-    /// `reserve` blocks are free.
+    /// An empty log of `blocks` blocks. Cleaning starts when at most `reserve` blocks are free.
     #[must_use]
     pub fn new(
         blocks: u32,
@@ -78,7 +77,7 @@ impl DieMapping {
         }
     }
 
-    /// Write a user page.
+    /// Writes a user page.
     pub fn write(&mut self, page: u32) -> Effort {
         let mut effort = Effort::default();
         while self.next == self.pages_per_block && self.free.len() <= self.reserve {
@@ -107,7 +106,7 @@ impl DieMapping {
         self.next += 1;
     }
 
-    /// Clean a block; returns how many pages were moved.
+    /// Cleans a block. Returns the number of pages moved.
     fn clean(&mut self) -> u32 {
         let index = match self.cleaning {
             Cleaning::Fifo => 0,
@@ -130,7 +129,7 @@ impl DieMapping {
     }
 }
 
-/// Pages programmed for each page written under uniform random writes and FIFO cleaning.
+/// Write amplification under uniform random writes and FIFO cleaning.
 #[must_use]
 pub fn fifo_write_amplification(spare_factor: f64) -> f64 {
     let a = spare_factor;
@@ -149,7 +148,7 @@ mod tests {
     use super::*;
     use random::{Purpose, Stream};
 
-    /// Pages programmed per page written, once the log is in its steady state.
+    /// Write amplification in steady state.
     fn amplification(spare: f64, cleaning: Cleaning) -> (f64, f64) {
         let (blocks, pages) = (512, 64);
         let user = (f64::from((blocks - 2) * pages) / spare) as u32;

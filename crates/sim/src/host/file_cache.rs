@@ -1,20 +1,20 @@
-//! The file cache of a host: pages in the order of their last use.
+//! The file cache of a host, with LRU replacement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// Pages in memory, the least recently used of which goes first.
+/// Pages in memory, with LRU replacement.
 #[derive(Clone, Debug)]
 pub struct FileCache {
     places: BTreeMap<u64, u32>,
     entries: Vec<FileCacheEntry>,
     free: Vec<u32>,
-    /// The most and the least recently used.
+    /// The most recently used page, and the least recently used.
     newest: u32,
     oldest: u32,
-    /// Pages that fit.
+    /// Capacity, pages.
     room: usize,
     dirty: BTreeSet<u64>,
 }
@@ -27,7 +27,7 @@ struct FileCacheEntry {
 }
 
 impl FileCache {
-    /// An empty cache of so many pages.
+    /// An empty cache with a capacity of `room` pages.
     #[must_use]
     pub const fn new(room: usize) -> Self {
         Self {
@@ -41,25 +41,25 @@ impl FileCache {
         }
     }
 
-    /// Pages that fit.
+    /// Capacity, pages.
     #[must_use]
     pub const fn room(&self) -> usize {
         self.room
     }
 
-    /// Pages that are there.
+    /// Pages in the cache.
     #[must_use]
     pub fn pages(&self) -> usize {
         self.places.len()
     }
 
-    /// Change how many pages fit. Dirty pages stay until they are clean.
+    /// Changes the capacity. Dirty pages stay until they are clean.
     pub fn set_room(&mut self, room: usize) {
         self.room = room;
         self.shrink();
     }
 
-    /// Use a page if it is there.
+    /// Uses a page if it is in the cache. Returns whether it is.
     pub fn touch(&mut self, page: u64) -> bool {
         let Some(&place) = self.places.get(&page) else {
             return false;
@@ -69,13 +69,13 @@ impl FileCache {
         true
     }
 
-    /// Whether a page is there; it is not used by that.
+    /// Whether a page is in the cache, without using it.
     #[cfg(test)]
     fn holds(&self, page: u64) -> bool {
         self.places.contains_key(&page)
     }
 
-    /// A page has come into memory.
+    /// Adds a page.
     pub fn insert(&mut self, page: u64) {
         if self.room == 0 || self.touch(page) {
             return;
@@ -100,7 +100,7 @@ impl FileCache {
         self.shrink();
     }
 
-    /// A page that is there was written.
+    /// Marks a cached page as dirty.
     pub fn soil(&mut self, page: u64) {
         self.dirty.insert(page);
     }
@@ -110,8 +110,8 @@ impl FileCache {
         self.dirty.len()
     }
 
-    /// Take a run of neighbouring dirty pages at or after `from`, or else from the beginning.
-    /// They count as clean from now on.
+    /// Takes a run of adjacent dirty pages at or after `from`, or else from the beginning, and
+    /// marks them as clean.
     pub fn take_run(&mut self, from: u64, pages_max: u64) -> Option<std::ops::Range<u64>> {
         let next = self.dirty.range(from..).next();
         let start = *next.or_else(|| self.dirty.first())?;
@@ -192,8 +192,8 @@ mod tests {
         assert_eq!(cache.places.len(), 2);
     }
 
-    /// Under uniform reads of F pages a cache of C answers C of F in the long run, and after k cold
-    /// reads a share of 1 - exp(-k/F), as long as it is not full.
+    /// Under uniform reads of F pages, a cache of C pages has a hit ratio of C/F in the long run,
+    /// and after k cold reads of 1 - exp(-k/F), as long as it is not full.
     #[test]
     fn uniform_reads_hit_as_the_law_says() {
         let (pages, room) = (4000_u64, 1200);

@@ -1,24 +1,24 @@
-//! What fixes a host.
+//! Parameters of a host.
 
-/// What a processor does while the storage works.
+/// Use of a processor while the storage works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoWait {
-    /// It is free for others.
+    /// Free for other work.
     #[default]
     Free,
-    /// Whoever waits loops, and has the same share of it as whoever computes.
+    /// The waiting job polls, with the same share as a computing one.
     Polling,
-    /// It spins: nothing else runs on it.
+    /// The waiting job spins and blocks the processor.
     Spinning,
 }
 
 /// When writes go to the storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WritePolicy {
-    /// At once, and the writer waits.
+    /// At once; the writer waits.
     Through,
-    /// Later: when more than this share of the cache is dirty, or when the oldest dirty page is
-    /// that old. Writers wait only while twice that share is dirty.
+    /// Later: when more than this share of the cache is dirty, or when the oldest dirty page
+    /// reaches this age. Writers are throttled only while twice that share is dirty.
     Back {
         /// Share of the cache, in 0..=1.
         dirty_share: f64,
@@ -27,53 +27,52 @@ pub enum WritePolicy {
     },
 }
 
-/// Everything that fixes a host. Times are nanoseconds, sizes bytes.
+/// Parameters of a host. Times are nanoseconds, sizes bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostSpec {
     /// Processors.
     pub cpus: usize,
-    /// Time that a unit of processor work takes here, if that is known: what an 80486DX2/66 does
-    /// in a second.
+    /// Time of a unit of CPU work, if known: what an 80486DX2/66 does in a second.
     pub cpu_unit: Option<u64>,
-    /// Processor time of an I/O that memory answers.
+    /// CPU time of a cache hit.
     pub cpu_hit: u64,
-    /// Processor time of an I/O of the storage that runs beside it.
+    /// CPU time of a storage I/O that overlaps it.
     pub cpu_overlapped: u64,
-    /// Processor time of an I/O of the storage that comes after it.
+    /// CPU time of a storage I/O that follows it.
     pub cpu_serial: u64,
-    /// Processor time for each byte that goes to or comes from the storage, beside it.
+    /// CPU time per byte of storage I/O that overlaps it.
     pub cpu_byte: f64,
-    /// The same, after it.
+    /// CPU time per byte that follows it.
     pub cpu_byte_serial: f64,
-    /// Processor time for each byte that a client behind a link gets or sends, beside the link.
+    /// CPU time per byte that a client behind a link sends or receives, overlapping the link.
     pub cpu_byte_sent: f64,
-    /// What a processor does while the storage works.
+    /// Use of a processor while the storage works.
     pub waiting: IoWait,
     pub memory: u64,
-    /// What system and programs keep of it.
+    /// Memory used by system and programs.
     pub system: u64,
-    /// The file cache at the start.
+    /// Initial size of the file cache.
     pub cache: u64,
-    /// The file cache at most.
+    /// Maximum size of the file cache.
     pub cache_max: u64,
-    /// By how much it may grow with each read of the storage.
+    /// Growth of the file cache per storage read.
     pub cache_growth: u64,
-    /// A page of the file cache.
+    /// Page size of the file cache.
     pub page: u64,
-    /// What is read beyond what was asked for, when reads follow each other.
+    /// Read-ahead of sequential reads.
     pub read_ahead: u64,
-    /// Streams that it reads ahead for, those that were read last.
+    /// Number of streams with read-ahead, the most recent ones.
     pub read_ahead_streams: usize,
-    /// The most that comes from the storage in one read, but where it reads ahead.
+    /// Maximum size of a storage read, except for read-ahead.
     pub read_run: u64,
     /// When writes go to the storage.
     pub writes: WritePolicy,
-    /// The most that goes to the storage in one write.
+    /// Maximum size of a storage write.
     pub write_run: u64,
 }
 
 impl HostSpec {
-    /// Bytes that the file cache can have when `taken` bytes are taken by programs.
+    /// Memory available to the file cache when programs use `taken` bytes.
     #[must_use]
     pub fn room(&self, limit: u64, taken: u64) -> u64 {
         limit.min(

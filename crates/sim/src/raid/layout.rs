@@ -1,32 +1,32 @@
 //! Which disk of an array holds which byte.
 
-/// How an array spreads data.
+/// RAID level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaidLevel {
     /// Striped, without redundancy.
     Raid0,
     /// Striped over pairs of mirrors.
     Raid1,
-    /// Striped, with a parity unit in each stripe that moves from disk to disk.
+    /// Striped, with a rotating parity unit in each stripe.
     Raid5,
 }
 
-/// Disks and the unit in which they take turns.
+/// Disks and the stripe unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayLayout {
-    /// How data are spread.
+    /// RAID level.
     pub level: RaidLevel,
     pub disks: usize,
-    /// Bytes on one disk before the next takes its turn.
+    /// Stripe unit, bytes.
     pub unit: u64,
 }
 
-/// Part of a request that lies in one unit.
+/// The part of a request in one stripe unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripeSegment {
-    /// The disk with the data; of a mirror, the first.
+    /// The data disk; of a mirror, the first.
     pub disk: usize,
-    /// The disk with the parity; of a mirror, the second; without redundancy, the same.
+    /// The parity disk; of a mirror, the second; without redundancy, the data disk.
     pub other: usize,
     /// The stripe, counted on each disk.
     pub stripe: u64,
@@ -37,7 +37,7 @@ pub struct StripeSegment {
 }
 
 impl ArrayLayout {
-    /// Units of a stripe that hold data.
+    /// Data units per stripe.
     #[must_use]
     pub const fn data_units(&self) -> usize {
         match self.level {
@@ -47,7 +47,7 @@ impl ArrayLayout {
         }
     }
 
-    /// Bytes that the array holds when each disk holds `disk`.
+    /// Size of the array with disks of `disk` bytes.
     #[must_use]
     pub const fn size(&self, disk: u64) -> u64 {
         disk / self.unit * self.unit * self.data_units() as u64
@@ -68,7 +68,7 @@ impl ArrayLayout {
         pieces
     }
 
-    /// The disk with the parity of a stripe (RAID-5).
+    /// The parity disk of a stripe (RAID-5).
     #[must_use]
     pub const fn parity(&self, stripe: u64) -> usize {
         self.disks - 1 - (stripe % self.disks as u64) as usize
@@ -81,7 +81,7 @@ impl ArrayLayout {
             RaidLevel::Raid0 => (place, place),
             RaidLevel::Raid1 => (2 * place, 2 * place + 1),
             RaidLevel::Raid5 => {
-                // Left-symmetric: data begin after the parity and wrap round.
+                // Left-symmetric: data start after the parity and wrap around.
                 let parity = self.parity(stripe);
                 ((parity + 1 + place) % self.disks, parity)
             }

@@ -1,12 +1,12 @@
-//! The directory of an RT-11 volume: what it says, and which blocks are read and written for it.
+//! The directory of an RT-11 volume: its content, and the blocks that are read and written for it.
 //!
-//! Blocks 0 to 5 are the system's. From block 6 on there are segments of two blocks, 31 at most,
-//! each with a header of 5 words and up to 72 entries of 7 words. The segments in use are a list;
-//! their entries, one after the other, describe every block behind the directory: a permanent
-//! file, a tentative one that is open, or nothing. The system keeps one segment in memory, the one
-//! it used last, and reads all others whenever it needs them.
+//! Blocks 0 to 5 belong to the system. From block 6 on there are up to 31 segments of two blocks,
+//! each with a header of 5 words and up to 72 entries of 7 words. The segments in use form a list.
+//! Their entries describe every block after the directory in order: a permanent file, an open
+//! tentative one, or an empty area. The system keeps only the last used segment in memory, and
+//! reads all others on demand.
 //!
-//! Nothing here takes time: each call notes its [`DirectoryStep`]s, which the volume carries out.
+//! Nothing here takes time: each call records its [`DirectoryStep`]s, which the volume carries out.
 //! Sources: the DECUS paper "Real World Disk Comparisons" for the structure and the search; the
 //! RT-11 manuals for allocation, closing and squeezing.
 
@@ -15,55 +15,55 @@ use workload::FileName;
 /// The first block of the directory.
 pub const DIRECTORY_START: u64 = 6;
 pub const SEGMENT_BLOCKS: u64 = 2;
-/// The most segments.
+/// Maximum number of segments.
 pub const SEGMENTS_MAX: usize = 31;
-/// The most entries of a segment.
+/// Maximum number of entries per segment.
 pub const ENTRIES_MAX: usize = 72;
 
-/// The first segment of the list.
+/// Number of the list's first segment.
 const FIRST: usize = 1;
-/// The number of no segment.
+/// Not a segment.
 const NONE: usize = 0;
 
-/// How many blocks a new file is given.
+/// How many blocks a new file gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allocation {
-    /// As many as it will have, in the first empty area that is large enough.
+    /// As many as requested, in the first empty area that is large enough.
     Exact,
-    /// Half of the largest empty area, or all of the second largest if that is more; what is not
-    /// used comes back when the file is closed.
+    /// Half of the largest empty area, or all of the second largest if that is more. Unused blocks
+    /// are returned when the file is closed.
     Half,
 }
 
-/// Why a file cannot be entered.
+/// Why a file cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
     /// No empty area is large enough.
     Volume,
-    /// The segment has no entry left, and there is no segment to split it into.
+    /// The segment is full, and there is no free segment to split it into.
     Directory,
 }
 
-/// Something that the system does for the directory.
+/// A step that the system takes for the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryStep {
-    /// Read the segment of that number, counted from 1.
+    /// Read a segment, counted from 1.
     Read(usize),
     Write(usize),
-    /// Look at so many entries of the segment in memory.
+    /// Examine this many entries of the segment in memory.
     Search(usize),
     /// Copy the blocks of a file.
     Copy {
-        /// From that block on.
+        /// First source block.
         from: u64,
-        /// To that block on.
+        /// First destination block.
         to: u64,
-        /// So many.
+        /// Number of blocks.
         blocks: u64,
     },
 }
 
-/// What an entry says of its blocks.
+/// State of an entry's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntryStatus {
     Permanent(FileName),
@@ -79,39 +79,39 @@ struct DirectoryEntry {
 
 #[derive(Clone, Debug)]
 struct DirectorySegment {
-    /// The next of the list; `NONE` for the last.
+    /// Next segment of the list; `NONE` for the last.
     next: usize,
-    /// The block at which the first entry's blocks begin.
+    /// First block of the first entry.
     start: u64,
-    /// The blocks of each entry follow those of the one before. The tentative file is followed by
+    /// The blocks of each entry follow those of the previous one. The tentative file is followed by
     /// an empty area, which may have no blocks.
     entries: Vec<DirectoryEntry>,
 }
 
-/// A file as the directory knows it.
+/// A file's extent in the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileExtent {
-    /// The segment with its entry.
+    /// Segment of its entry.
     pub segment: usize,
     /// Its first block.
     pub start: u64,
     pub blocks: u64,
 }
 
-/// A directory, and the segment of it that is in memory.
+/// A directory, with the segment that is in memory.
 #[derive(Clone, Debug)]
 pub struct Directory {
-    /// Those in use, by their numbers less one.
+    /// Segments in use; indices are their numbers minus one.
     segments: Vec<DirectorySegment>,
     segments_max: usize,
     /// Blocks of the volume.
     blocks: u64,
-    /// The segment in memory, or `NONE`.
+    /// Number of the segment in memory, or `NONE`.
     in_memory: usize,
     steps: Vec<DirectoryStep>,
 }
 
-/// How many segments a volume is given when nobody says how many.
+/// Default number of segments of a volume.
 #[must_use]
 pub const fn default_segments(blocks: u64) -> usize {
     match blocks {
@@ -122,17 +122,17 @@ pub const fn default_segments(blocks: u64) -> usize {
     }
 }
 
-/// The block at which a segment begins.
+/// First block of a segment.
 #[must_use]
 pub const fn segment_block(number: usize) -> u64 {
     DIRECTORY_START + (number as u64 - 1) * SEGMENT_BLOCKS
 }
 
 impl Directory {
-    /// The directory of a freshly initialised volume of so many blocks.
+    /// The directory of a freshly initialised volume of `blocks` blocks.
     ///
     /// # Panics
-    /// When there is no segment, there are too many, or nothing would be left for files.
+    /// If there are no or too many segments, or nothing would be left for files.
     #[must_use]
     pub fn new(blocks: u64, segments_max: usize) -> Self {
         assert!(
@@ -154,7 +154,7 @@ impl Directory {
         }
     }
 
-    /// What the calls since the last time were made of.
+    /// Takes the steps since the last call.
     pub fn take_steps(&mut self) -> Vec<DirectoryStep> {
         std::mem::take(&mut self.steps)
     }
@@ -165,24 +165,24 @@ impl Directory {
         self.segments.len()
     }
 
-    /// Forget the segment in memory.
+    /// Drops the segment in memory.
     pub const fn forget(&mut self) {
         self.in_memory = NONE;
     }
 
-    /// Find a file.
+    /// Looks up a file.
     pub fn lookup(&mut self, name: FileName) -> Option<FileExtent> {
         let (number, index) = self.find(|entry| entry.status == EntryStatus::Permanent(name))?;
         Some(self.place(number, index))
     }
 
-    /// Make a tentative entry for a file that will have `blocks` blocks.
+    /// Creates a tentative entry for a file of `blocks` blocks.
     ///
     /// # Errors
-    /// When there is no room on the volume or in its directory.
+    /// If there is no space on the volume or in its directory.
     ///
     /// # Panics
-    /// When another file is tentative: a program here has one open at most.
+    /// If another file is tentative, since a program here has at most one open.
     pub fn enter(
         &mut self,
         name: FileName,
@@ -208,11 +208,11 @@ impl Directory {
         }
     }
 
-    /// Make a tentative file permanent, with the blocks that were written. An older file of that
-    /// name goes.
+    /// Makes a tentative file permanent, with the blocks written. Deletes an older file of that
+    /// name.
     ///
     /// # Panics
-    /// When the file was not entered, or more was written than it was given.
+    /// If the file was not entered, or more was written than allocated.
     pub fn close(&mut self, name: FileName, place: &FileExtent, written: u64) {
         self.delete(name);
         let (number, index) = (place.segment, self.tentative(name, place.segment));
@@ -227,10 +227,10 @@ impl Directory {
         self.write(number);
     }
 
-    /// Give up a tentative file.
+    /// Discards a tentative file.
     ///
     /// # Panics
-    /// When the file was not entered.
+    /// If the file was not entered.
     pub fn purge(&mut self, name: FileName, place: &FileExtent) {
         let (number, index) = (place.segment, self.tentative(name, place.segment));
         self.at_mut(number).entries[index].status = EntryStatus::Empty;
@@ -238,7 +238,7 @@ impl Directory {
         self.write(number);
     }
 
-    /// Make an empty area of a file; returns whether there was one.
+    /// Deletes a file. Returns whether it existed.
     pub fn delete(&mut self, name: FileName) -> bool {
         let Some((number, index)) = self.find(|entry| entry.status == EntryStatus::Permanent(name))
         else {
@@ -250,14 +250,14 @@ impl Directory {
         true
     }
 
-    /// Whether there is such a file; looking from here costs nothing.
+    /// Whether a file exists, without cost.
     #[must_use]
     pub fn holds(&self, name: FileName) -> bool {
         let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
         entries.any(|entry| entry.status == EntryStatus::Permanent(name))
     }
 
-    /// Give a file another name; a file that has it goes. Returns whether there was such a file.
+    /// Renames a file, replacing an existing one. Returns whether it existed.
     pub fn rename(&mut self, from: FileName, to: FileName) -> bool {
         if from != to && self.holds(from) {
             self.delete(to);
@@ -271,17 +271,17 @@ impl Directory {
         true
     }
 
-    /// Read the whole directory; returns how many files there are.
+    /// Reads the whole directory. Returns the number of files.
     pub fn list(&mut self) -> usize {
         self.find(|_| false);
         self.files().len()
     }
 
-    /// Move all files to the front and leave one empty area behind them. The entries move
-    /// together too: every segment is full but the last.
+    /// Moves all files to the front, with one empty area after them. Entries are also compacted:
+    /// every segment except the last is full.
     ///
     /// # Panics
-    /// When a file is tentative.
+    /// If a file is tentative.
     pub fn squeeze(&mut self) {
         assert!(
             !self.has_tentative(),
@@ -324,7 +324,7 @@ impl Directory {
         entries.any(|entry| matches!(entry.status, EntryStatus::Tentative(_)))
     }
 
-    /// Have a segment in memory.
+    /// Loads a segment into memory.
     fn fetch(&mut self, number: usize) {
         if self.in_memory != number {
             self.steps.push(DirectoryStep::Read(number));
@@ -337,7 +337,7 @@ impl Directory {
         self.in_memory = number;
     }
 
-    /// Search from the front for the first entry that is wanted: segment and index.
+    /// Finds the first matching entry: segment and index.
     fn find(&mut self, is_wanted: impl Fn(&DirectoryEntry) -> bool) -> Option<(usize, usize)> {
         let mut number = FIRST;
         while number != NONE {
@@ -354,7 +354,7 @@ impl Directory {
         None
     }
 
-    /// The empty area for a new file, and how much of it the file is given.
+    /// The empty area for a new file, and how many of its blocks the file gets.
     fn choose(&mut self, blocks: u64, allocation: Allocation) -> Option<(usize, usize, u64)> {
         let is_empty = |entry: &DirectoryEntry| entry.status == EntryStatus::Empty;
         if allocation == Allocation::Exact {
@@ -386,7 +386,7 @@ impl Directory {
         Some((number, index, taken))
     }
 
-    /// Move half of a segment's entries to a new one behind it.
+    /// Moves half of a segment's entries to a new one after it.
     fn split(&mut self, number: usize) -> Result<(), Full> {
         if self.segments.len() == self.segments_max {
             return Err(Full::Directory);
@@ -404,7 +404,7 @@ impl Directory {
         });
         self.write(new);
         self.write(number);
-        // The first segment says how many are in use.
+        // The first segment holds the number of segments in use.
         if number != FIRST {
             self.fetch(FIRST);
             self.write(FIRST);
@@ -412,8 +412,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Make one of empty areas that follow each other in a segment. One of no blocks stays only
-    /// behind a tentative file.
+    /// Merges adjacent empty areas in a segment. One without blocks stays only after a tentative
+    /// file.
     fn merge(&mut self, number: usize) {
         let entries = &mut self.at_mut(number).entries;
         let mut merged: Vec<DirectoryEntry> = Vec::with_capacity(entries.len());
@@ -434,7 +434,7 @@ impl Directory {
         *entries = merged;
     }
 
-    /// The index of the tentative file's entry in the segment where it was made.
+    /// Index of the tentative file's entry in its segment.
     fn tentative(&mut self, name: FileName, number: usize) -> usize {
         self.fetch(number);
         let is_it = |entry: &DirectoryEntry| entry.status == EntryStatus::Tentative(name);
@@ -457,7 +457,7 @@ impl Directory {
         }
     }
 
-    /// The numbers of the segments in the order of the list.
+    /// Numbers of the segments in list order.
     fn order(&self) -> impl Iterator<Item = usize> + use<> {
         let next: Vec<usize> = self.segments.iter().map(|segment| segment.next).collect();
         std::iter::successors(Some(FIRST), move |&number| {
@@ -466,7 +466,7 @@ impl Directory {
         })
     }
 
-    /// Every permanent file in the order of the list.
+    /// All permanent files in list order.
     fn files(&self) -> Vec<(FileName, FileExtent)> {
         let mut files = Vec::new();
         for number in self.order() {
@@ -489,7 +489,7 @@ impl DirectoryEntry {
     }
 }
 
-/// Segments that hold these entries, the first of which begins at block `start`.
+/// Segments with these entries, the first of which starts at block `start`.
 fn laid_out(entries: &[DirectoryEntry], mut start: u64) -> Vec<DirectorySegment> {
     let last = entries.len().div_ceil(ENTRIES_MAX);
     let chunks = (FIRST..).zip(entries.chunks(ENTRIES_MAX));

@@ -1,4 +1,4 @@
-//! The directory by itself: where entries go, and what is read and written for it.
+//! The directory by itself: where entries go, and which blocks are read and written.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ fn name(number: u32) -> FileName {
     FileName::new('d', number)
 }
 
-/// Everything that must hold between calls.
+/// Invariants between calls.
 fn check(directory: &Directory) {
     let order: Vec<usize> = directory.order().collect();
     let mut sorted = order.clone();
@@ -50,7 +50,7 @@ fn check(directory: &Directory) {
     assert_eq!(at, directory.blocks, "every block is described");
 }
 
-/// Make a file as a program does.
+/// Creates a file as a program does.
 fn make(directory: &mut Directory, number: u32, blocks: u64) -> FileExtent {
     let place = directory.enter(name(number), blocks, EXACT).expect("room");
     check(directory);
@@ -108,7 +108,7 @@ fn a_file_is_made_in_front_of_the_empty_area() {
     assert_eq!(directory.lookup(name(1)), None, "it is tentative");
     directory.take_steps();
     directory.close(name(1), &place, 3);
-    // It looks for an older file of that name first; the segment is in memory.
+    // It first looks for an older file of that name. The segment is in memory.
     let expected = [
         DirectoryStep::Search(2),
         DirectoryStep::Search(1),
@@ -137,7 +137,7 @@ fn a_full_segment_is_split_and_half_of_it_moves() {
         DirectoryStep::Search(72),
         DirectoryStep::Write(2),
         DirectoryStep::Write(1),
-        // The search begins anew.
+        // The search starts again.
         DirectoryStep::Search(36),
         DirectoryStep::Read(2),
         DirectoryStep::Search(36),
@@ -145,7 +145,7 @@ fn a_full_segment_is_split_and_half_of_it_moves() {
     ];
     assert_eq!(directory.take_steps(), expected);
     check(&directory);
-    // Later splits also bring the first segment up to date, which says how many are in use.
+    // Later splits also update the first segment, which holds the number in use.
     let mut directory = filled(1000, 4, 71 + 36);
     assert_eq!(sizes(&directory), [36, 72]);
     directory.enter(name(200), 1, EXACT).expect("room");
@@ -187,7 +187,7 @@ fn the_search_reads_every_segment_before_the_file_s() {
         DirectoryStep::Search(8),
     ];
     assert_eq!(directory.take_steps(), expected);
-    // Only the segment used last is in memory, and the search begins at the first.
+    // Only the last used segment is in memory, and the search starts at the first.
     directory.lookup(name(80));
     assert_eq!(directory.take_steps(), expected);
     directory.lookup(name(1));
@@ -212,7 +212,7 @@ fn a_split_needs_a_segment_to_split_into() {
     assert_eq!(directory.enter(name(200), 1, EXACT), Err(Full::Directory));
     check(&directory);
     assert!(directory.delete(name(1)));
-    // The hole in the first segment is found first, and there is an entry left.
+    // The hole in the first segment is found first, and there is a free entry.
     assert_eq!(make(&mut directory, 200, 1).segment, 1);
     assert_eq!(directory.enter(name(201), 1, EXACT), Err(Full::Directory));
     // Squeezing consolidates the entries: 107 and the empty area fit into 144.
@@ -325,7 +325,6 @@ fn squeezing_moves_files_down_in_their_order() {
     ];
     assert_eq!(directory.take_steps(), expected);
     assert_eq!(sizes(&directory), [4], "three files and one empty area");
-    // A volume without any file, and one without any empty block.
     let mut directory = Directory::new(50, 1);
     directory.squeeze();
     check(&directory);
@@ -336,7 +335,7 @@ fn squeezing_moves_files_down_in_their_order() {
     assert_eq!(directory.enter(name(2), 1, EXACT), Err(Full::Volume));
 }
 
-/// A volume as anybody would describe it: whose each block is.
+/// A naive volume: the owner of each block.
 struct Naive {
     owners: Vec<Option<FileName>>,
     files: BTreeMap<FileName, (u64, u64)>,
@@ -394,7 +393,7 @@ impl Naive {
     }
 }
 
-/// One volume in the life of a random program, against the naive one.
+/// A random program on one volume, compared with the naive one.
 fn live(seed: u64, allocation: Allocation) -> usize {
     let mut draw = Stream::new(seed, 0, Purpose::Mix);
     let segments = 1 + draw.below(6) as usize;
@@ -420,7 +419,7 @@ fn live(seed: u64, allocation: Allocation) -> usize {
                         naive.take(one);
                         naive.put(one, place.start, written);
                     }
-                    // What is empty on both sides of two segments' border is two areas.
+                    // Free areas on both sides of a segment boundary are separate.
                     Err(Full::Volume) if allocation == EXACT => {
                         assert!(naive.longest_hole() < wanted * (segments as u64 + 1));
                         refused += 1;
