@@ -1,9 +1,9 @@
 //! A network link to a server: bandwidth, round trips, a window, and a maximum request size.
 //!
-//! Waiting for the acknowledgement of each window of W bytes limits the rate to W / (L + W / B), with
-//! the round trip L and the bandwidth B. The server's time adds to it. Its processor sends data while
-//! they are on the wire, and takes received data once all of a request are there. Lost packets and
-//! collisions are not modelled.
+//! Waiting for the acknowledgement of each window of W bytes limits the rate to W / (L + W / B),
+//! with the round trip L and the bandwidth B. The server's time adds to it. Its processor sends
+//! data while they are on the wire, and takes received data once all of a request are there. Lost
+//! packets and collisions are not modelled.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
