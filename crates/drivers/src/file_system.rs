@@ -7,6 +7,7 @@
 //! stays until the last of them has gone.
 
 mod file_map;
+mod read_buffer;
 mod shared;
 mod verified;
 
@@ -31,12 +32,11 @@ use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
 use crate::work_tree::tree_directory_name;
 use file_map::FileMap;
+use read_buffer::FileReadBuffer;
 use shared::{Joint, Learned, make_root, root_name};
 use sys::MonotonicClock;
 use verified::Verifying;
 
-/// The longest read or write of most scripts: memory grows where one has longer ones.
-const MEMORY_BYTES: usize = 64 << 10;
 /// The file that makes the kernel forget what it holds in memory.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
@@ -128,22 +128,6 @@ enum OpenPurpose {
     Join,
 }
 
-/// What the program holds of the file that it read last.
-#[derive(Debug)]
-struct FileReadBuffer {
-    buffer: Vec<u8>,
-    content: Option<FileContent>,
-}
-
-impl FileReadBuffer {
-    fn part(&mut self, bytes: usize) -> &mut [u8] {
-        if self.buffer.len() < bytes {
-            self.buffer.resize(bytes, 0);
-        }
-        &mut self.buffer[..bytes]
-    }
-}
-
 impl FileSystemDriver {
     /// Client `client` of the run, in a directory inside `work`. TEST11 reads `device`, if there is
     /// one: a block device or a file, which is never written.
@@ -174,10 +158,7 @@ impl FileSystemDriver {
             learned: None,
             joint: None,
             open: None,
-            memory: FileReadBuffer {
-                buffer: vec![0; MEMORY_BYTES],
-                content: None,
-            },
+            memory: FileReadBuffer::new(),
             verifying: options.verify.then(Verifying::new),
         })
     }
@@ -394,7 +375,7 @@ impl FileSystemDriver {
         let Some(OpenHandle::Null(null)) = &self.open else {
             return Err(SystemError::BADF);
         };
-        rustix::io::write(null, &self.memory.buffer[..bytes]).map(|moved| moved as u64)
+        rustix::io::write(null, self.memory.part(bytes)).map(|moved| moved as u64)
     }
 
     fn close(&mut self) -> Result<u64, SystemError> {
