@@ -8,7 +8,6 @@
 //! with their number behind the stamp, too, for readers of a dump. A read finds the stamps when it
 //! starts where a write started, or whole blocks behind.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -99,7 +98,8 @@ pub enum PayloadMismatch {
 }
 
 /// A block that holds something else than what was written there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the block at offset {offset} of target {} {fault}", target.0)]
 pub struct Mismatch {
     /// The target that was read.
     pub target: TargetId,
@@ -108,18 +108,6 @@ pub struct Mismatch {
     /// What is wrong with it.
     pub fault: PayloadMismatch,
 }
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the block at offset {} of target {} {}",
-            self.offset, self.target.0, self.fault
-        )
-    }
-}
-
-impl std::error::Error for Mismatch {}
 
 /// Counts wrong blocks of all workers and keeps the first.
 #[derive(Debug, Default)]

@@ -110,28 +110,14 @@ fn is_undecided(run: &Run) -> bool {
 }
 
 /// Options that do not go together.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct UsageError(pub String);
 
-impl std::fmt::Display for UsageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}
-
 /// A comparison whose result would mean nothing: why.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct InvalidComparison(pub String);
-
-impl std::fmt::Display for InvalidComparison {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for InvalidComparison {}
 
 /// What is not there was named wrongly, where a command only reads.
 pub fn missing_is_usage(error: anyhow::Error) -> anyhow::Error {

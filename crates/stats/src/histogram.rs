@@ -47,27 +47,18 @@ pub struct Bucket {
 }
 
 /// Why bytes are not a histogram.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HistogramError {
     /// The hdrhistogram part could not be read.
+    #[error("not an hdrhistogram in V2 format: {0}")]
     Malformed(String),
     /// A count is too large for the format.
+    #[error("histogram cannot be written: {0}")]
     TooLarge(String),
     /// The exact minimum, maximum and sum are cut short or contradict the counts.
+    #[error("histogram bytes end early or contradict themselves")]
     Trailer,
 }
-
-impl fmt::Display for HistogramError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed(why) => write!(f, "not an hdrhistogram in V2 format: {why}"),
-            Self::TooLarge(why) => write!(f, "histogram cannot be written: {why}"),
-            Self::Trailer => write!(f, "histogram bytes end early or contradict themselves"),
-        }
-    }
-}
-
-impl std::error::Error for HistogramError {}
 
 impl Default for Histogram {
     fn default() -> Self {

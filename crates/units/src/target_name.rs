@@ -137,16 +137,9 @@ impl AsRef<OsStr> for TargetName {
 }
 
 /// The name of a target is empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("name a directory (`.` is this one), a file, a device or sim:NAME")]
 pub struct UnnamedTarget;
-
-impl fmt::Display for UnnamedTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("name a directory (`.` is this one), a file, a device or sim:NAME")
-    }
-}
-
-impl std::error::Error for UnnamedTarget {}
 
 #[cfg(test)]
 mod tests {

@@ -7,42 +7,21 @@ use serde::{Deserialize, Serialize};
 /// Findings that are kept with all they say; of the others only the number is.
 const KEPT_MAX: usize = 100;
 
-/// How a block differs from what was written there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// Nothing that was written there is there: zeroes, or bytes that no write of ours made.
-    Lost,
-    /// An older write is there.
-    Stale,
-    /// A write to another place is there.
-    Misplaced,
-    /// A part of the write is there, and another part is not.
-    Torn,
-    /// The write is there, and some of its bits are not as they were written.
-    Flipped,
-}
-
-impl Class {
-    /// Every class.
-    pub const ALL: [Self; 5] = [
-        Self::Lost,
-        Self::Stale,
-        Self::Misplaced,
-        Self::Torn,
-        Self::Flipped,
-    ];
-
-    /// The word that reports use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Lost => "lost",
-            Self::Stale => "stale",
-            Self::Misplaced => "misplaced",
-            Self::Torn => "torn",
-            Self::Flipped => "flipped",
-        }
+units::words! {
+    /// How a block differs from what was written there.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Class {
+        /// Nothing that was written there is there: zeroes, or bytes that no write of ours made.
+        Lost = "lost",
+        /// An older write is there.
+        Stale = "stale",
+        /// A write to another place is there.
+        Misplaced = "misplaced",
+        /// A part of the write is there, and another part is not.
+        Torn = "torn",
+        /// The write is there, and some of its bits are not as they were written.
+        Flipped = "flipped",
     }
 }
 

@@ -18,17 +18,20 @@ pub(crate) struct KnownParameters {
     pub clients_max: u32,
 }
 
-/// A model, as a set of parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Model {
-    Delay,
-    Open,
-    Server,
-    ServerDelay,
-    Law,
-    Servers,
-    LawDelay,
-    ServersDelay,
+units::words! {
+    /// A model, as a set of parameters. The smallest comes first; of two that do equally well,
+    /// the first is taken.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Model {
+        Delay = "delay": "a delay without a queue",
+        Server = "server": "one exponential server",
+        Open = "open": "one exponential server, unlimited clients",
+        Servers = "servers": "several exponential servers",
+        ServerDelay = "server-delay": "one exponential server, and a delay",
+        Law = "law": "one server, times of any spread",
+        ServersDelay = "servers-delay": "several exponential servers, and a delay",
+        LawDelay = "law-delay": "one server, times of any spread, and a delay",
+    }
 }
 
 /// A fitted parameter.
@@ -41,44 +44,6 @@ pub(crate) enum FittedParameter {
 }
 
 impl Model {
-    /// All models, the smallest first. Of two that do equally well, the first is taken.
-    pub const ALL: [Self; 8] = [
-        Self::Delay,
-        Self::Server,
-        Self::Open,
-        Self::Servers,
-        Self::ServerDelay,
-        Self::Law,
-        Self::ServersDelay,
-        Self::LawDelay,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Delay => "delay",
-            Self::Open => "open",
-            Self::Server => "server",
-            Self::ServerDelay => "server-delay",
-            Self::Law => "law",
-            Self::Servers => "servers",
-            Self::LawDelay => "law-delay",
-            Self::ServersDelay => "servers-delay",
-        }
-    }
-
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Delay => "a delay without a queue",
-            Self::Open => "one exponential server, unlimited clients",
-            Self::Server => "one exponential server",
-            Self::ServerDelay => "one exponential server, and a delay",
-            Self::Law => "one server, times of any spread",
-            Self::Servers => "several exponential servers",
-            Self::LawDelay => "one server, times of any spread, and a delay",
-            Self::ServersDelay => "several exponential servers, and a delay",
-        }
-    }
-
     pub const fn parts(self) -> &'static [FittedParameter] {
         match self {
             Self::Delay => &[FittedParameter::Delay],
