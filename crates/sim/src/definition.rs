@@ -222,7 +222,7 @@ impl DefinitionReader<'_> {
         // These are not values, and no option replaces them.
         let mut context = Context::default();
         let mut form = whole(&mut context, (file, text, table), "");
-        let kind = form.word(&KIND, &KINDS);
+        let kind = form.whole(|form| form.word(&KIND, &KINDS));
         let title = form.text(&TITLE);
         self.context.faults.append(&mut context.faults);
         Some((kind?, title?))

@@ -30,41 +30,31 @@ const CONTENT: DefinitionKey = or("content", "full", "at the start: \"full\" or 
 
 /// Parses a flash device.
 pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
-    let channels = form.count(&CHANNELS, 1..=256);
-    let dies = form.count(&DIES, 1..=256);
-    let blocks = form.count(&BLOCKS, 8..=65_536);
-    let pages = form.count(&BLOCK_PAGES, 4..=8192);
-    let page = form.size_in(&PAGE, 512..=1 << 20);
-    let times = (form.span(&READ), form.span(&PROGRAM), form.span(&ERASE));
-    let rate = form.rate(&CHANNEL_RATE);
-    let spare = form.share(&SPARE);
-    let reserve = form.count(&RESERVE, 1..=1024);
-    let cleaning = [("greedy", Cleaning::Greedy), ("fifo", Cleaning::Fifo)];
-    let cleaning = form.word(&CLEANING, &cleaning);
-    let write_buffer = form.size(&WRITE_BUFFER);
-    let overhead = form.span(&FLASH_OVERHEAD);
-    let content = form.word(
-        &CONTENT,
-        &[("full", FlashContent::Full), ("fresh", FlashContent::Fresh)],
-    );
-    let (channels, dies, blocks, pages) = (channels?, dies?, blocks?, pages?);
-    let spec = FlashSpec {
-        channels: channels as u32,
-        dies: dies as u32,
-        blocks: blocks as u32,
-        pages_per_block: pages as u32,
-        page: page? as u32,
-        read: times.0?,
-        program: times.1?,
-        erase: times.2?,
-        channel_rate: rate?,
-        spare: spare?,
-        reserve: reserve? as u32,
-        cleaning: cleaning?,
-        write_buffer: write_buffer?,
-        overhead: overhead?,
-        content: content?,
-    };
+    let spec = form.whole(|form| FlashSpec {
+        channels: form.count(&CHANNELS, 1..=256) as u32,
+        dies: form.count(&DIES, 1..=256) as u32,
+        blocks: form.count(&BLOCKS, 8..=65_536) as u32,
+        pages_per_block: form.count(&BLOCK_PAGES, 4..=8192) as u32,
+        page: form.size_in(&PAGE, 512..=1 << 20) as u32,
+        read: form.span(&READ),
+        program: form.span(&PROGRAM),
+        erase: form.span(&ERASE),
+        channel_rate: form.rate(&CHANNEL_RATE),
+        spare: form.share(&SPARE),
+        reserve: form.count(&RESERVE, 1..=1024) as u32,
+        cleaning: form.word(
+            &CLEANING,
+            &[("greedy", Cleaning::Greedy), ("fifo", Cleaning::Fifo)],
+        ),
+        write_buffer: form.size(&WRITE_BUFFER),
+        overhead: form.span(&FLASH_OVERHEAD),
+        content: form.word(
+            &CONTENT,
+            &[("full", FlashContent::Full), ("fresh", FlashContent::Fresh)],
+        ),
+    })?;
+    let [channels, dies, blocks, pages] =
+        [spec.channels, spec.dies, spec.blocks, spec.pages_per_block].map(u64::from);
     if channels * dies * blocks * pages > FLASH_PAGES_MAX {
         let why = format!("the model keeps {FLASH_PAGES_MAX} pages at most: take fewer blocks");
         form.disagree(&BLOCKS, &BLOCK_PAGES, why);
@@ -91,31 +81,25 @@ const CD_OVERHEAD: DefinitionKey = or("overhead", "0", "the controller's time, s
 
 /// Parses a CD-ROM drive.
 pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
-    let speed = form.number(&SPEED, 0.1..=1000.0);
-    let blocks = form.count(&CD_BLOCKS, 1000..=10_000_000);
-    let (inner, outer) = (
-        form.number(&RPM_INNER, 1.0..=1e6),
-        form.number(&RPM_OUTER, 1.0..=1e6),
-    );
-    let seeks = (form.span(&SEEK_SHORT), form.span(&SEEK_FULL));
-    let near = form.count(&NEAR, 0..=1_000_000);
-    let buffer = form.size_in(&CD_BUFFER, 2048..=1 << 30);
-    let overhead = form.span(&CD_OVERHEAD);
-    let (inner, outer) = (inner?, outer?);
-    if inner < outer {
-        form.disagree(&RPM_INNER, &RPM_OUTER, "it turns faster inside");
-        return None;
-    }
-    Some(CdSpec {
-        rate: speed? * 150.0 * 1024.0,
-        blocks: blocks?,
-        turn_inner: (60e9 / inner).round() as u64,
-        turn_outer: (60e9 / outer).round() as u64,
-        seek_short: seeks.0?,
-        seek_full: seeks.1?,
-        near: near?,
-        buffer: buffer?,
-        overhead: overhead?,
+    form.whole(|form| {
+        let rate = form.number(&SPEED, 0.1..=1000.0) * 150.0 * 1024.0;
+        let blocks = form.count(&CD_BLOCKS, 1000..=10_000_000);
+        let [inner, outer] = [RPM_INNER, RPM_OUTER].map(|key| form.number(&key, 1.0..=1e6));
+        let spec = CdSpec {
+            rate,
+            blocks,
+            turn_inner: (60e9 / inner).round() as u64,
+            turn_outer: (60e9 / outer).round() as u64,
+            seek_short: form.span(&SEEK_SHORT),
+            seek_full: form.span(&SEEK_FULL),
+            near: form.count(&NEAR, 0..=1_000_000),
+            buffer: form.size_in(&CD_BUFFER, 2048..=1 << 30),
+            overhead: form.span(&CD_OVERHEAD),
+        };
+        if inner < outer {
+            form.disagree(&RPM_INNER, &RPM_OUTER, "it turns faster inside");
+        }
+        spec
     })
 }
 
@@ -144,36 +128,26 @@ const TAPE_OVERHEAD: DefinitionKey = or("overhead", "0", "the controller's time,
 
 /// Parses a tape drive.
 pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
-    let passes = form.count(&PASSES, 1..=10_000);
-    let size = form.size_in(&TAPE_SIZE, 1 << 20..=1 << 50);
-    let rate = form.rate(&TAPE_RATE);
-    let times = (
-        form.span(&SEARCH),
-        form.span(&LOCATE),
-        form.span(&REPOSITION),
-    );
-    let track_change = form.span(&TRACK_CHANGE);
-    let buffer = form.size_in(&TAPE_BUFFER, 1024..=1 << 40);
-    let compression = form.number(&COMPRESSION, 0.1..=1000.0);
-    let bus = form.rate(&TAPE_BUS);
-    let overhead = form.span(&TAPE_OVERHEAD);
-    let (passes, size, buffer) = (passes?, size?, buffer?);
-    if size < passes << 20 {
-        form.disagree(&TAPE_SIZE, &PASSES, "a pass holds a MiB at least");
-        return None;
-    }
-    Some(TapeSpec {
-        passes,
-        pass_bytes: size / passes,
-        rate: rate?,
-        search: times.0?,
-        locate: times.1?,
-        track_change: track_change?,
-        reposition: times.2?,
-        buffer,
-        compression: compression?,
-        bus: bus?,
-        overhead: overhead?,
+    form.whole(|form| {
+        let passes = form.count(&PASSES, 1..=10_000);
+        let size = form.size_in(&TAPE_SIZE, 1 << 20..=1 << 50);
+        let spec = TapeSpec {
+            passes,
+            pass_bytes: size / passes,
+            rate: form.rate(&TAPE_RATE),
+            search: form.span(&SEARCH),
+            locate: form.span(&LOCATE),
+            reposition: form.span(&REPOSITION),
+            track_change: form.span(&TRACK_CHANGE),
+            buffer: form.size_in(&TAPE_BUFFER, 1024..=1 << 40),
+            compression: form.number(&COMPRESSION, 0.1..=1000.0),
+            bus: form.rate(&TAPE_BUS),
+            overhead: form.span(&TAPE_OVERHEAD),
+        };
+        if size < passes << 20 {
+            form.disagree(&TAPE_SIZE, &PASSES, "a pass holds a MiB at least");
+        }
+        spec
     })
 }
 
@@ -186,24 +160,19 @@ const REQUEST: DefinitionKey = or("request", "64 KiB", "data of one request at m
 
 /// Parses a link.
 pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
-    let bandwidth = form.rate(&BANDWIDTH);
-    let round_trip = form.span(&ROUND_TRIP);
-    let packet = form.size_in(&PACKET, 1..=1 << 30);
-    let header = form.size(&HEADER);
-    let window = form.size_in(&WINDOW, 1..=1 << 40);
-    let request = form.size_in(&REQUEST, 1..=1 << 40);
-    let (packet, header) = (packet?, header?);
-    if header >= packet {
-        form.disagree(&HEADER, &PACKET, "a packet carries data");
-        return None;
-    }
-    Some(LinkSpec {
-        bandwidth: bandwidth?,
-        round_trip: round_trip?,
-        packet,
-        header,
-        window: window?,
-        request: request?,
+    form.whole(|form| {
+        let spec = LinkSpec {
+            bandwidth: form.rate(&BANDWIDTH),
+            round_trip: form.span(&ROUND_TRIP),
+            packet: form.size_in(&PACKET, 1..=1 << 30),
+            header: form.size(&HEADER),
+            window: form.size_in(&WINDOW, 1..=1 << 40),
+            request: form.size_in(&REQUEST, 1..=1 << 40),
+        };
+        if spec.header >= spec.packet {
+            form.disagree(&HEADER, &PACKET, "a packet carries data");
+        }
+        spec
     })
 }
 
@@ -213,12 +182,10 @@ const MEMORY_RATE: DefinitionKey = needed("rate", "bytes per second, such as \"5
 
 /// Parses a memory disk.
 pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
-    let size = form.size_in(&MEMORY_SIZE, 512..=1 << 50);
-    let (access, rate) = (form.span(&ACCESS), form.rate(&MEMORY_RATE));
-    Some(MemorySpec {
-        size: size?,
-        access: access?,
-        rate: rate?,
+    form.whole(|form| MemorySpec {
+        size: form.size_in(&MEMORY_SIZE, 512..=1 << 50),
+        access: form.span(&ACCESS),
+        rate: form.rate(&MEMORY_RATE),
     })
 }
 
@@ -228,20 +195,19 @@ const LATENCY_LEAST: DefinitionKey = or("latency-least", "0", "the shortest, suc
 
 /// Parses a cloud volume.
 pub fn volume(form: &mut Form<'_, '_>) -> Option<VolumeSpec> {
-    let size = form.size_in(&VOLUME_SIZE, 512..=1 << 50);
-    let (latency, least) = (form.span(&LATENCY), form.span(&LATENCY_LEAST));
-    let (latency, least) = (latency?, least?);
-    if least >= latency {
-        form.disagree(
-            &LATENCY_LEAST,
-            &LATENCY,
-            "the shortest time is below the mean",
-        );
-        return None;
-    }
-    Some(VolumeSpec {
-        size: size?,
-        least,
-        latency,
+    form.whole(|form| {
+        let spec = VolumeSpec {
+            size: form.size_in(&VOLUME_SIZE, 512..=1 << 50),
+            latency: form.span(&LATENCY),
+            least: form.span(&LATENCY_LEAST),
+        };
+        if spec.least >= spec.latency {
+            form.disagree(
+                &LATENCY_LEAST,
+                &LATENCY,
+                "the shortest time is below the mean",
+            );
+        }
+        spec
     })
 }

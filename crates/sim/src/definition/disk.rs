@@ -16,7 +16,7 @@ const ZONES: DefinitionKey = optional(
     "zones",
     "cylinders and sectors of a track from the outer edge on, such as [[1000, 232], [5138, 150]]",
 );
-const OUTER: DefinitionKey = optional(
+const OUTER: DefinitionKey = needed(
     "sectors-outer",
     "sectors of the outermost track, such as 232",
 );
@@ -102,7 +102,7 @@ const ORDER: DefinitionKey = or(
     "fifo",
     "which command is next: \"fifo\" or \"nearest\"",
 );
-const UNITS: DefinitionKey = optional(
+const UNITS: DefinitionKey = needed(
     "units",
     "how many units a controller makes of it, such as 4",
 );
@@ -121,25 +121,23 @@ const INTERFERENCE: DefinitionKey = or(
 /// Parses a disk, or the first unit of one.
 pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     let whole = read_whole(form);
-    let units = form.count(&UNITS, 1..=1024);
+    let count = |form: &mut Form<'_, '_>, key: &_| form.count(key, 1..=1024) as u32;
     let splits = [
         ("cylinders", Split::Cylinders),
         ("platters", Split::Platters),
     ];
-    let Some(units) = units else {
-        form.knows(&SPLIT);
-        if form.has(&SPLIT) {
-            let must = DefinitionKey {
-                absent: crate::definition::form::Absent::Mistake,
-                ..UNITS
-            };
-            form.word(&SPLIT, &splits);
-            form.count(&must, 1..=1024);
+    let Some(units) = form.whole(|form| form.maybe(&UNITS, count)).flatten() else {
+        if form
+            .maybe(&SPLIT, |form, key| form.word(key, &splits))
+            .is_some()
+        {
+            count(form, &UNITS);
         }
         return whole;
     };
-    let (split, whole) = (form.word(&SPLIT, &splits)?, whole?);
-    let (units, heads) = (units as u32, whole.layout.heads);
+    let split = form.whole(|form| form.word(&SPLIT, &splits));
+    let (split, whole) = (split?, whole?);
+    let heads = whole.layout.heads;
     if split == Split::Platters && !heads.is_multiple_of(units) {
         form.disagree(
             &UNITS,
@@ -156,65 +154,68 @@ pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
 }
 
 fn read_whole(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
-    let sector = form.count(&SECTOR, 64..=65_536);
-    let heads = form.count(&HEADS, 1..=1024);
-    let zones = read_zones(form);
-    let interleave = form.count(&INTERLEAVE, 1..=64);
-    let rpm = form.number(&RPM, 1.0..=1e6);
-    let seek = read_seek(form);
-    let head_switch = form.span(&HEAD_SWITCH);
-    let cylinder_switch = form.span(&CYLINDER_SWITCH);
-    let skews = (form.span(&TRACK_SKEW), form.span(&CYLINDER_SKEW));
-    let write_settle = form.span(&WRITE_SETTLE);
-    let overhead = form.span(&OVERHEAD);
-    let overhead_write = form.span(&OVERHEAD_WRITE);
-    let bus = form.rate(&BUS);
-    let buffer = read_buffer(form, sector);
-    let write_cache = form.size(&WRITE_CACHE);
-    let order = form.word(
-        &ORDER,
-        &[
-            ("fifo", QueueDiscipline::Fifo),
-            ("nearest", QueueDiscipline::Nearest),
-        ],
-    );
-    let interference = form.word(
-        &INTERFERENCE,
-        &[("on", SeekInterference::On), ("off", SeekInterference::Off)],
-    );
-    let capacity = read_capacity(form, zones.as_deref(), heads, sector);
-    let (zones, seek, head_switch) = (zones?, seek?, head_switch?);
-    let cylinders = zones.iter().map(|zone| zone.cylinders).sum();
-    let shortest = seek.table(cylinders).get(1).copied().unwrap_or(0);
-    let cylinder_switch = cylinder_switch.unwrap_or(shortest);
-    let overhead = overhead?;
-    Some(DiskSpec {
-        sector_bytes: sector? as u32,
-        capacity: capacity?,
-        layout: DiskLayout {
-            zones,
-            heads: heads? as u32,
-            period: (60e9 / rpm?).round() as u64,
-            track_skew: skews.0.unwrap_or(head_switch),
-            cylinder_skew: skews.1.unwrap_or(cylinder_switch),
-            interleave: interleave? as u32,
-        },
-        seek,
-        head_switch,
-        cylinder_switch,
-        write_settle: write_settle?,
-        overhead_read: overhead,
-        overhead_write: overhead_write.unwrap_or(overhead),
-        bus,
-        buffer: buffer?,
-        write_cache: write_cache?,
-        order: order?,
-        interference: interference?,
-    })
+    let spec = form.whole(|form| {
+        let base = form.whole(|form| {
+            let sector = form.count(&SECTOR, 64..=65_536);
+            (sector, form.count(&HEADS, 1..=1024))
+        });
+        let zones = read_zones(form);
+        let interleave = form.count(&INTERLEAVE, 1..=64) as u32;
+        let rpm = form.number(&RPM, 1.0..=1e6);
+        let seek = read_seek(form);
+        let head_switch = form.span(&HEAD_SWITCH);
+        let [cylinder_switch, track_skew, cylinder_skew] =
+            [CYLINDER_SWITCH, TRACK_SKEW, CYLINDER_SKEW].map(|key| form.maybe(&key, Form::span));
+        let (write_settle, overhead) = (form.span(&WRITE_SETTLE), form.span(&OVERHEAD));
+        let overhead_write = form.maybe(&OVERHEAD_WRITE, Form::span);
+        let bus = form.maybe(&BUS, Form::rate);
+        let buffer = read_buffer(form, base);
+        let write_cache = form.size(&WRITE_CACHE);
+        let order = form.word(
+            &ORDER,
+            &[
+                ("fifo", QueueDiscipline::Fifo),
+                ("nearest", QueueDiscipline::Nearest),
+            ],
+        );
+        let interference = form.word(
+            &INTERFERENCE,
+            &[("on", SeekInterference::On), ("off", SeekInterference::Off)],
+        );
+        let capacity = read_capacity(form, zones.as_deref(), base);
+        let ((sector, heads), zones, seek) = (base?, zones?, seek?);
+        let cylinders = zones.iter().map(|zone| zone.cylinders).sum();
+        let shortest = seek.table(cylinders).get(1).copied().unwrap_or(0);
+        let cylinder_switch = cylinder_switch.unwrap_or(shortest);
+        Some(DiskSpec {
+            sector_bytes: sector as u32,
+            capacity: capacity?,
+            layout: DiskLayout {
+                zones,
+                heads: heads as u32,
+                period: (60e9 / rpm).round() as u64,
+                track_skew: track_skew.unwrap_or(head_switch),
+                cylinder_skew: cylinder_skew.unwrap_or(cylinder_switch),
+                interleave,
+            },
+            seek,
+            head_switch,
+            cylinder_switch,
+            write_settle,
+            overhead_read: overhead,
+            overhead_write: overhead_write.unwrap_or(overhead),
+            bus,
+            buffer: buffer?,
+            write_cache,
+            order,
+            interference,
+        })
+    });
+    spec.flatten()
 }
 
 fn read_zones(form: &mut Form<'_, '_>) -> Option<Vec<ZoneSpec>> {
-    let cylinders = form.count(&CYLINDERS, 1..=1_000_000);
+    let cylinders = form.whole(|form| form.count(&CYLINDERS, 1..=1_000_000));
     if let Some(pairs) = form.pairs(&ZONES) {
         let zones: Vec<ZoneSpec> = pairs
             .iter()
@@ -245,19 +246,13 @@ fn read_zones(form: &mut Form<'_, '_>) -> Option<Vec<ZoneSpec>> {
         }
         return Some(zones);
     }
-    let must = |key: &DefinitionKey| DefinitionKey {
-        absent: crate::definition::form::Absent::Mistake,
-        ..*key
-    };
-    let outer = form.count(&must(&OUTER), 1..=100_000);
-    form.knows(&INNER);
-    let inner = if form.has(&INNER) {
-        form.count(&INNER, 1..=100_000)
-    } else {
-        outer
-    };
-    let count = form.count(&ZONE_COUNT, 1..=1000);
-    let (outer, inner, count, cylinders) = (outer?, inner?, count?, cylinders?);
+    let sectors = |form: &mut Form<'_, '_>, key: &_| form.count(key, 1..=100_000);
+    let asked = form.whole(|form| {
+        let outer = sectors(form, &OUTER);
+        let inner = form.maybe(&INNER, sectors).unwrap_or(outer);
+        (outer, inner, form.count(&ZONE_COUNT, 1..=1000))
+    });
+    let ((outer, inner, count), cylinders) = (asked?, cylinders?);
     if inner > outer {
         form.disagree(&INNER, &OUTER, "inner tracks are shorter");
         return None;
@@ -289,24 +284,18 @@ enum SeekLaw {
 }
 
 fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
-    let law = form.word(
-        &SEEK,
-        &[
-            ("data-sheet", SeekLaw::DataSheet),
-            ("stretched", SeekLaw::Stretched),
-            ("sqrt-linear", SeekLaw::SqrtLinear),
-            ("points", SeekLaw::Points),
-            ("steps", SeekLaw::Steps),
-        ],
-    )?;
+    let laws = [
+        ("data-sheet", SeekLaw::DataSheet),
+        ("stretched", SeekLaw::Stretched),
+        ("sqrt-linear", SeekLaw::SqrtLinear),
+        ("points", SeekLaw::Points),
+        ("steps", SeekLaw::Steps),
+    ];
+    let law = form.whole(|form| form.word(&SEEK, &laws))?;
     match law {
         SeekLaw::DataSheet => {
-            let times = (
-                form.span(&SEEK_MIN),
-                form.span(&SEEK_AVG),
-                form.span(&SEEK_MAX),
-            );
-            let (min, avg, max) = (times.0?, times.1?, times.2?);
+            let keys = [SEEK_MIN, SEEK_AVG, SEEK_MAX];
+            let [min, avg, max] = form.whole(|form| keys.map(|key| form.span(&key)))?;
             if min > avg {
                 form.disagree(
                     &SEEK_MIN,
@@ -324,24 +313,18 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
             Some(SeekCurve::Lee { min, avg, max })
         }
         SeekLaw::Stretched => read_stretched(form),
-        SeekLaw::SqrtLinear => {
-            let short = (form.span(&SHORT_BASE), form.span(&SHORT_ROOT));
-            let long = (form.span(&LONG_BASE), form.span(&LONG_STEP));
-            let knee = form.count(&KNEE, 1..=1_000_000);
-            Some(SeekCurve::SqrtLinear {
-                a: short.0? as f64,
-                b: short.1? as f64,
-                c: long.0? as f64,
-                e: long.1? as f64,
-                knee: knee? as u32,
-            })
-        }
+        SeekLaw::SqrtLinear => form.whole(|form| SeekCurve::SqrtLinear {
+            a: form.span(&SHORT_BASE) as f64,
+            b: form.span(&SHORT_ROOT) as f64,
+            c: form.span(&LONG_BASE) as f64,
+            e: form.span(&LONG_STEP) as f64,
+            knee: form.count(&KNEE, 1..=1_000_000) as u32,
+        }),
         SeekLaw::Points => read_points(form),
-        SeekLaw::Steps => {
-            let (step, settle) = (form.span(&STEP), form.span(&SETTLE));
-            let (step, settle) = (step? as f64, settle? as f64);
-            Some(SeekCurve::Steps { step, settle })
-        }
+        SeekLaw::Steps => form.whole(|form| SeekCurve::Steps {
+            step: form.span(&STEP) as f64,
+            settle: form.span(&SETTLE) as f64,
+        }),
     }
 }
 
@@ -350,25 +333,19 @@ fn read_stretched(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
         ("rz26", MeasuredSeekCurve::Rz26),
         ("hp97560", MeasuredSeekCurve::Hp97560),
     ];
-    let shape = form.word(&SEEK_SHAPE, &shapes);
-    let (min, max) = (form.span(&SEEK_MIN), form.span(&SEEK_MAX));
-    // Other values of a data sheet are kept for the reader.
-    if form.has(&SEEK_AVG) {
-        form.span(&SEEK_AVG);
-    }
-    let (min, max) = (min?, max?);
-    if min > max {
-        form.disagree(
-            &SEEK_MIN,
-            &SEEK_MAX,
-            "the shortest seek is longer than the longest",
-        );
-    }
-    let (min, max) = (min as f64, max as f64);
-    Some(SeekCurve::Stretched {
-        shape: shape?,
-        min,
-        max,
+    form.whole(|form| {
+        let shape = form.word(&SEEK_SHAPE, &shapes);
+        let (min, max) = (form.span(&SEEK_MIN), form.span(&SEEK_MAX));
+        // What a data sheet says besides is kept for the reader.
+        if form.has(&SEEK_AVG) {
+            form.span(&SEEK_AVG);
+        }
+        if min > max {
+            let why = "the shortest seek is longer than the longest";
+            form.disagree(&SEEK_MIN, &SEEK_MAX, why);
+        }
+        let (min, max) = (min as f64, max as f64);
+        SeekCurve::Stretched { shape, min, max }
     })
 }
 
@@ -392,39 +369,38 @@ fn read_points(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
     Some(SeekCurve::Points(points.collect()))
 }
 
-fn read_buffer(form: &mut Form<'_, '_>, sector: Option<u64>) -> Option<Option<BufferSpec>> {
-    let segments = form.count(&SEGMENTS, 0..=1024);
-    let segment = form.size_in(&SEGMENT, 512..=1 << 30);
-    let read_ahead = form.size(&READ_AHEAD);
-    let (segments, segment, sector) = (segments?, segment?, sector?);
-    let read_ahead = read_ahead.unwrap_or(segment);
-    if read_ahead > segment {
-        form.disagree(
-            &READ_AHEAD,
-            &SEGMENT,
-            "what is read ahead must fit into a segment",
-        );
-        return None;
-    }
-    Some((segments > 0).then_some(BufferSpec {
-        segments: segments as u32,
-        segment_sectors: segment / sector,
-        read_ahead: read_ahead / sector,
-    }))
+fn read_buffer(form: &mut Form<'_, '_>, base: Option<(u64, u64)>) -> Option<Option<BufferSpec>> {
+    form.whole(|form| {
+        let segments = form.count(&SEGMENTS, 0..=1024);
+        let segment = form.size_in(&SEGMENT, 512..=1 << 30);
+        let read_ahead = form.maybe(&READ_AHEAD, Form::size).unwrap_or(segment);
+        if read_ahead > segment {
+            let why = "what is read ahead must fit into a segment";
+            form.disagree(&READ_AHEAD, &SEGMENT, why);
+        }
+        let (sector, _) = base.filter(|_| segments > 0)?;
+        Some(BufferSpec {
+            segments: segments as u32,
+            segment_sectors: segment / sector,
+            read_ahead: read_ahead / sector,
+        })
+    })
 }
 
 fn read_capacity(
     form: &mut Form<'_, '_>,
     zones: Option<&[ZoneSpec]>,
-    heads: Option<u64>,
-    sector: Option<u64>,
+    base: Option<(u64, u64)>,
 ) -> Option<u64> {
-    let stated = form.size(&CAPACITY);
+    let stated = form
+        .whole(|form| form.maybe(&CAPACITY, Form::size))
+        .flatten();
     let tracks = zones?.iter();
     let sectors: u64 = tracks
         .map(|zone| u64::from(zone.cylinders) * u64::from(zone.sectors))
         .sum();
-    let laid_out = sectors * heads? * sector?;
+    let (sector, heads) = base?;
+    let laid_out = sectors * heads * sector;
     let Some(stated) = stated else {
         return Some(laid_out);
     };

@@ -40,31 +40,24 @@ const CPU_ELEMENT: DefinitionKey = needed("cpu-element", "to format an element, 
 
 /// Parses a file system.
 pub fn read(form: &mut Form<'_, '_>) -> Option<Rt11Spec> {
-    let is_known = form.word(&TYPE, &[("rt11", ())]);
-    let has_segments = form.has(&SEGMENTS);
-    let segments = form.count(&SEGMENTS, 1..=SEGMENTS_MAX as u64);
-    let allocations = [("exact", Allocation::Exact), ("half", Allocation::Half)];
-    let allocation = form.word(&ALLOCATION, &allocations);
-    let cache = form.size(&CACHE);
-    let (request, transfer) = (form.span(&REQUEST), form.span(&TRANSFER));
-    let (open, entry) = (form.span(&OPEN), form.span(&ENTRY));
-    let cache_block = form.span(&CACHE_BLOCK);
-    let element = form.count(&ELEMENT, 1..=512);
-    let cpu_element = form.span(&CPU_ELEMENT);
-    is_known?;
-    if has_segments && segments.is_none() {
-        return None;
-    }
-    Some(Rt11Spec {
-        segments: segments.map(|segments| segments as usize),
-        allocation: allocation?,
-        cache: cache?,
-        cpu_request: request?,
-        cpu_transfer: transfer?,
-        cpu_open: open?,
-        cpu_entry: entry?,
-        cpu_cache_block: cache_block?,
-        element: element?,
-        cpu_element: cpu_element?,
+    form.whole(|form| {
+        form.word(&TYPE, &[("rt11", ())]);
+        Rt11Spec {
+            segments: form.maybe(&SEGMENTS, |form, key| {
+                form.count(key, 1..=SEGMENTS_MAX as u64) as usize
+            }),
+            allocation: form.word(
+                &ALLOCATION,
+                &[("exact", Allocation::Exact), ("half", Allocation::Half)],
+            ),
+            cache: form.size(&CACHE),
+            cpu_request: form.span(&REQUEST),
+            cpu_transfer: form.span(&TRANSFER),
+            cpu_open: form.span(&OPEN),
+            cpu_entry: form.span(&ENTRY),
+            cpu_cache_block: form.span(&CACHE_BLOCK),
+            element: form.count(&ELEMENT, 1..=512),
+            cpu_element: form.span(&CPU_ELEMENT),
+        }
     })
 }

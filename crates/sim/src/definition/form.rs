@@ -2,7 +2,7 @@
 //! values with their sources, to be shown.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::de::{DeTable, DeValue};
 use toml_reader::{TomlFault, place_in, refused_value, unknown_key};
@@ -123,6 +123,8 @@ pub struct Form<'t, 'c> {
     prefix: &'static str,
     taken: Vec<&'static str>,
     seen: BTreeMap<&'static str, (String, String)>,
+    /// Keys without a value that can be used.
+    wrong: Vec<&'static str>,
 }
 
 /// A value with its origin.
@@ -151,10 +153,32 @@ impl<'t, 'c> Form<'t, 'c> {
             prefix,
             taken: Vec::new(),
             seen: BTreeMap::new(),
+            wrong: Vec::new(),
         }
     }
 
-    /// Whether a key has a value, in the file or from an option.
+    /// What `read` makes of its values, unless one of them is wrong: it gets another one in that
+    /// place, so that all mistakes are noted at once.
+    pub fn whole<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let before = self.context.faults.len();
+        let found = read(self);
+        (self.context.faults.len() == before).then_some(found)
+    }
+
+    /// The value of a key that may be missing.
+    pub fn maybe<T>(
+        &mut self,
+        key: &DefinitionKey,
+        read: impl FnOnce(&mut Self, &DefinitionKey) -> T,
+    ) -> Option<T> {
+        if self.has(key) {
+            return Some(read(self, key));
+        }
+        self.knows(key);
+        None
+    }
+
+    /// Whether a key has a value, in the file or by an option.
     pub fn has(&self, key: &DefinitionKey) -> bool {
         let option = format!("{}{}", self.prefix, key.name);
         self.context
@@ -204,7 +228,8 @@ impl<'t, 'c> Form<'t, 'c> {
                 Absent::Is(value) => Some((value.into(), "default".into(), "default".into())),
                 Absent::Nothing => None,
                 Absent::Mistake => {
-                    self.missing(key);
+                    let message = format!("the key \"{}\" is missing: {}", key.name, key.meaning);
+                    self.note(key, self.begin.clone(), message);
                     None
                 }
             };
@@ -214,146 +239,117 @@ impl<'t, 'c> Form<'t, 'c> {
         if let Some(text) = plain(value) {
             return Some((text, place, source));
         }
-        self.context
-            .note(place, refused_value(key.name, "[...]", key.meaning));
+        self.note(key, place, refused_value(key.name, "[...]", key.meaning));
         None
     }
 
-    fn missing(&mut self, key: &DefinitionKey) {
-        let message = format!("the key \"{}\" is missing: {}", key.name, key.meaning);
-        self.context.note(self.begin.clone(), message);
+    fn note(&mut self, key: &DefinitionKey, place: String, message: String) {
+        self.wrong.push(key.name);
+        self.context.note(place, message);
     }
 
     fn refuse(&mut self, key: &DefinitionKey, found: &FoundValue, wanted: &str) {
         let message = refused_value(key.name, &shortened(&found.typed), wanted);
-        self.context.note(found.place.clone(), message);
+        self.note(key, found.place.clone(), message);
     }
 
-    fn unit<T>(
+    /// What `read` makes of a value; where that is a mistake, it is noted.
+    fn value<T>(
         &mut self,
         key: &DefinitionKey,
-        found: &FoundValue,
-        read: Result<T, UnitError>,
+        read: impl FnOnce(&str) -> Result<T, Refusal>,
     ) -> Option<T> {
-        match read {
-            Ok(value) => Some(value),
-            Err(error) => {
+        let found = self.find(key)?;
+        match read(&found.typed) {
+            Ok(value) => return Some(value),
+            Err(Refusal::Wanted(wanted)) => self.refuse(key, &found, &wanted),
+            Err(Refusal::Unit(error)) => {
                 let message = format!("{} = {}: {error}", key.name, shortened(&found.typed));
-                self.context.note(found.place.clone(), message);
-                None
+                self.note(key, found.place, message);
             }
         }
+        None
     }
 
     /// Nanoseconds.
-    pub fn span(&mut self, key: &DefinitionKey) -> Option<u64> {
-        let found = self.find(key)?;
-        let span = self.unit(key, &found, found.typed.parse::<Duration>())?;
-        if span.as_nanos() > SPAN_MAX {
-            self.refuse(key, &found, "at most a day");
-            return None;
-        }
-        Some(span.as_nanos())
+    pub fn span(&mut self, key: &DefinitionKey) -> u64 {
+        let span = self.value(key, |typed| {
+            let span = typed.parse::<Duration>()?.as_nanos();
+            within(span <= SPAN_MAX, span, || "at most a day".into())
+        });
+        span.unwrap_or_default()
     }
 
-    /// Bytes, up to the maximum of storage.
-    pub fn size(&mut self, key: &DefinitionKey) -> Option<u64> {
+    /// Bytes, as many as storage could have.
+    pub fn size(&mut self, key: &DefinitionKey) -> u64 {
         self.size_in(key, 0..=SIZE_MAX)
     }
 
     /// Bytes in a range.
-    pub fn size_in(
-        &mut self,
-        key: &DefinitionKey,
-        range: std::ops::RangeInclusive<u64>,
-    ) -> Option<u64> {
-        let found = self.find(key)?;
-        let size = self.unit(key, &found, found.typed.parse::<Bytes>())?;
-        if !range.contains(&size.as_u64()) {
-            let (low, high) = (Bytes(*range.start()), Bytes(*range.end()));
-            self.refuse(key, &found, &format!("from {low} to {high}"));
-            return None;
-        }
-        Some(size.as_u64())
+    pub fn size_in(&mut self, key: &DefinitionKey, range: RangeInclusive<u64>) -> u64 {
+        let (low, high) = (*range.start(), *range.end());
+        let size = self.value(key, |typed| {
+            let size = typed.parse::<Bytes>()?.as_u64();
+            within(range.contains(&size), size, || {
+                format!("from {} to {}", Bytes(low), Bytes(high))
+            })
+        });
+        size.unwrap_or(low)
     }
 
     /// Bytes per second.
-    pub fn rate(&mut self, key: &DefinitionKey) -> Option<f64> {
-        let found = self.find(key)?;
-        let Some(size) = found.typed.strip_suffix("/s") else {
-            self.refuse(key, &found, "bytes per second, such as \"5 MB/s\"");
-            return None;
-        };
-        let size = self.unit(key, &found, size.parse::<Bytes>())?;
-        if size.as_u64() < RATE_MIN {
-            self.refuse(key, &found, "at least 1 kB/s");
-            return None;
-        }
-        if size.as_u64() > SIZE_MAX {
-            self.refuse(key, &found, "at most 1,024 PiB/s");
-            return None;
-        }
-        Some(size.as_u64() as f64)
+    pub fn rate(&mut self, key: &DefinitionKey) -> f64 {
+        let rate = self.value(key, |typed| {
+            let size = typed
+                .strip_suffix("/s")
+                .ok_or_else(|| Refusal::Wanted("bytes per second, such as \"5 MB/s\"".into()))?;
+            let size = size.parse::<Bytes>()?.as_u64();
+            within(size >= RATE_MIN, size, || "at least 1 kB/s".into())?;
+            within(size <= SIZE_MAX, size, || "at most 1,024 PiB/s".into())
+        });
+        rate.unwrap_or(RATE_MIN) as f64
     }
 
-    /// A share from 0 to 1, given in percent.
-    pub fn share(&mut self, key: &DefinitionKey) -> Option<f64> {
-        let found = self.find(key)?;
-        let share = self.unit(key, &found, parse_percent(&found.typed))?;
-        if share > 1.0 {
-            self.refuse(key, &found, "at most 100%");
-            return None;
-        }
-        Some(share)
+    /// A share from 0 to 1, typed in percent.
+    pub fn share(&mut self, key: &DefinitionKey) -> f64 {
+        let share = self.value(key, |typed| {
+            let share = parse_percent(typed)?;
+            within(share <= 1.0, share, || "at most 100%".into())
+        });
+        share.unwrap_or_default()
     }
 
     /// A whole number in a range.
-    pub fn count(
-        &mut self,
-        key: &DefinitionKey,
-        range: std::ops::RangeInclusive<u64>,
-    ) -> Option<u64> {
-        let found = self.find(key)?;
-        match found.typed.parse::<u64>() {
-            Ok(count) if range.contains(&count) => Some(count),
-            _ => {
-                let (low, high) = (range.start(), range.end());
-                self.refuse(key, &found, &format!("a whole number from {low} to {high}"));
-                None
-            }
-        }
+    pub fn count(&mut self, key: &DefinitionKey, range: RangeInclusive<u64>) -> u64 {
+        let (low, high) = (*range.start(), *range.end());
+        let count = self.value(key, |typed| {
+            let count = typed.parse().ok().filter(|it| range.contains(it));
+            let wanted = || Refusal::Wanted(format!("a whole number from {low} to {high}"));
+            count.ok_or_else(wanted)
+        });
+        count.unwrap_or(low)
     }
 
     /// A number above zero, in a range.
-    pub fn number(
-        &mut self,
-        key: &DefinitionKey,
-        range: std::ops::RangeInclusive<f64>,
-    ) -> Option<f64> {
-        let found = self.find(key)?;
+    pub fn number(&mut self, key: &DefinitionKey, range: RangeInclusive<f64>) -> f64 {
         let (low, high) = (*range.start(), *range.end());
-        match found.typed.parse::<f64>() {
-            Ok(number) if range.contains(&number) => Some(number),
-            Ok(number) if number <= 0.0 => {
-                self.refuse(key, &found, "a number above zero");
-                None
-            }
-            _ => {
-                self.refuse(key, &found, &format!("a number from {low} to {high}"));
-                None
-            }
-        }
+        let number = self.value(key, |typed| match typed.parse::<f64>() {
+            Ok(number) if range.contains(&number) => Ok(number),
+            Ok(number) if number <= 0.0 => Err(Refusal::Wanted("a number above zero".into())),
+            _ => Err(Refusal::Wanted(format!("a number from {low} to {high}"))),
+        });
+        number.unwrap_or(low)
     }
 
-    /// One of several words.
-    pub fn word<T: Copy>(&mut self, key: &DefinitionKey, words: &[(&str, T)]) -> Option<T> {
-        let found = self.find(key)?;
-        if let Some((_, meant)) = words.iter().find(|(word, _)| *word == found.typed) {
-            return Some(*meant);
-        }
-        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        self.refuse(key, &found, &format!("one of {}", words.join(", ")));
-        None
+    /// One of some words.
+    pub fn word<T: Copy>(&mut self, key: &DefinitionKey, words: &[(&str, T)]) -> T {
+        let meant = self.value(key, |typed| {
+            let meant = words.iter().find(|(word, _)| *word == typed);
+            let all = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+            let wanted = || Refusal::Wanted(format!("one of {}", all().join(", ")));
+            meant.ok_or_else(wanted)
+        });
+        meant.unwrap_or(&words[0]).1
     }
 
     /// Any text.
@@ -390,8 +386,11 @@ impl<'t, 'c> Form<'t, 'c> {
         pairs
     }
 
-    /// Reports that two values contradict each other.
+    /// Note that two values do not go together, where both are right for themselves.
     pub fn disagree(&mut self, key: &DefinitionKey, other: &DefinitionKey, why: impl Into<String>) {
+        if [key, other].iter().any(|it| self.wrong.contains(&it.name)) {
+            return;
+        }
         let of = |name| self.seen.get(name).cloned().unwrap_or_default();
         let ((value, place), (other_value, other_place)) = (of(key.name), of(other.name));
         let message = format!(
@@ -425,7 +424,27 @@ impl<'t, 'c> Form<'t, 'c> {
     }
 }
 
-/// A value with its source, written `[value, "source"]`.
+/// Why a value is refused.
+enum Refusal {
+    /// The key is something else.
+    Wanted(String),
+    Unit(UnitError),
+}
+
+impl From<UnitError> for Refusal {
+    fn from(error: UnitError) -> Self {
+        Self::Unit(error)
+    }
+}
+
+fn within<T>(is_within: bool, value: T, wanted: impl FnOnce() -> String) -> Result<T, Refusal> {
+    match is_within {
+        true => Ok(value),
+        false => Err(Refusal::Wanted(wanted())),
+    }
+}
+
+/// A value and its source, written `[value, "source"]`.
 fn sourced<'v, 't>(value: &'v DeValue<'t>) -> (&'v DeValue<'t>, String) {
     if let DeValue::Array(parts) = value
         && let [value, source] = &parts[..]

@@ -45,15 +45,10 @@ fn burst(form: &mut Form<'_, '_>) -> Option<BurstLimits> {
         form.knows(&CREDITS);
         return Some(BurstLimits::default());
     }
-    let io_size = form
-        .has(&IO_SIZE)
-        .then(|| form.size_in(&IO_SIZE, 512..=1 << 30));
+    let io_size =
+        form.whole(|form| form.maybe(&IO_SIZE, |form, key| form.size_in(key, 512..=1 << 30)));
     let left = form.read(&CREDITS, |text| parse_left(text).ok());
-    let io_size = match io_size {
-        Some(size) => Some(size?),
-        None => None,
-    };
-    is_read.then_some(BurstLimits::new(limits, io_size, left?))
+    is_read.then_some(BurstLimits::new(limits, io_size?, left?))
 }
 
 const SHINGLES: DefinitionKey = optional(
@@ -81,16 +76,13 @@ fn shingles(form: &mut Form<'_, '_>) -> Option<Option<ShinglesSpec>> {
         ("host-aware", Shingling::HostAware),
         ("drive-managed", Shingling::DriveManaged),
     ];
-    let shingling = form.word(&SHINGLES, &words);
-    let band = form.size_in(&BAND, 1 << 16..=1 << 40);
-    let cache = form.size_in(&MEDIA_CACHE, 1 << 20..=1 << 40);
-    let idle = form.span(&CLEANS_AFTER);
-    Some(Some(ShinglesSpec {
-        shingling: shingling?,
-        band: band?,
-        cache: cache?,
-        idle: idle?,
-    }))
+    let spec = form.whole(|form| ShinglesSpec {
+        shingling: form.word(&SHINGLES, &words),
+        band: form.size_in(&BAND, 1 << 16..=1 << 40),
+        cache: form.size_in(&MEDIA_CACHE, 1 << 20..=1 << 40),
+        idle: form.span(&CLEANS_AFTER),
+    });
+    spec.map(Some)
 }
 
 const SLC_CACHE: DefinitionKey = optional(
@@ -125,16 +117,14 @@ fn slc(form: &mut Form<'_, '_>) -> Option<Option<SlcCacheSpec>> {
         );
         return Some(None);
     }
-    let bytes = form.size(&SLC_CACHE);
-    let (rate, rate_past) = (form.rate(&SLC_RATE), form.rate(&RATE_PAST));
-    let (emptying, idle) = (form.rate(&SLC_EMPTYING), form.span(&SLC_IDLE));
-    Some(Some(SlcCacheSpec {
-        bytes: bytes?,
-        rate: rate?,
-        rate_past: rate_past?,
-        emptying: emptying?,
-        idle: idle?,
-    }))
+    let spec = form.whole(|form| SlcCacheSpec {
+        bytes: form.size(&SLC_CACHE),
+        rate: form.rate(&SLC_RATE),
+        rate_past: form.rate(&RATE_PAST),
+        emptying: form.rate(&SLC_EMPTYING),
+        idle: form.span(&SLC_IDLE),
+    });
+    spec.map(Some)
 }
 
 const HEAT: DefinitionKey = optional("heat-per-gib", "degrees that a GiB adds, such as 0.5");
@@ -161,27 +151,25 @@ fn heat(form: &mut Form<'_, '_>) -> Option<Option<HeatSpec>> {
         );
         return Some(None);
     }
-    let gib = f64::from(1 << 30);
-    let heat = form.number(&HEAT, 1e-6..=1e6);
-    let cooling = form.span(&COOLING);
-    let [ambient, limit, below] =
-        [AMBIENT, THROTTLE_AT, THROTTLE_BELOW].map(|key| form.number(&key, 0.1..=200.0));
-    let rate = form.rate(&THROTTLE_RATE);
-    let (ambient, limit, below) = (ambient?, limit?, below?);
-    if limit <= ambient {
-        form.disagree(&THROTTLE_AT, &AMBIENT, "it is never cooler than that");
-        return None;
-    }
-    if below > limit {
-        form.disagree(&THROTTLE_BELOW, &THROTTLE_AT, "it is the lower one");
-        return None;
-    }
-    Some(Some(HeatSpec {
-        ambient,
-        byte: heat? / gib,
-        cooling: cooling?.max(1) as f64,
-        limit,
-        below,
-        rate: rate?,
-    }))
+    let spec = form.whole(|form| {
+        let byte = form.number(&HEAT, 1e-6..=1e6) / f64::from(1 << 30);
+        let cooling = form.span(&COOLING).max(1) as f64;
+        let [ambient, limit, below] =
+            [AMBIENT, THROTTLE_AT, THROTTLE_BELOW].map(|key| form.number(&key, 0.1..=200.0));
+        let rate = form.rate(&THROTTLE_RATE);
+        if limit <= ambient {
+            form.disagree(&THROTTLE_AT, &AMBIENT, "it is never cooler than that");
+        } else if below > limit {
+            form.disagree(&THROTTLE_BELOW, &THROTTLE_AT, "it is the lower one");
+        }
+        HeatSpec {
+            ambient,
+            byte,
+            cooling,
+            limit,
+            below,
+            rate,
+        }
+    });
+    spec.map(Some)
 }

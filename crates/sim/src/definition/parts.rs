@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 
 use crate::controller::ControllerSpec;
-use crate::definition::form::{Absent, DefinitionKey, Form, needed, optional, or};
+use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
 use crate::host::{HostSpec, IoWait, WritePolicy};
 use crate::raid::{ArrayLayout, ArrayMode, ArraySpec, RaidLevel};
 
@@ -84,76 +84,68 @@ const WRITE_RUN: DefinitionKey = or("write-run", "64 KiB", "the longest write of
 
 /// Parses a host or a server.
 pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
-    let cpus = form.count(&CPUS, 1..=1024);
-    let unit = form.span(&CPU_UNIT);
-    let hit = form.span(&CPU_HIT);
-    let (overlapped, serial) = (form.span(&CPU_OVERLAPPED), form.span(&CPU_SERIAL));
-    let [per_byte, per_byte_serial, per_byte_sent] = [CPU_MIB, CPU_MIB_SERIAL, CPU_MIB_SENT]
-        .map(|key| Some(form.span(&key)? as f64 / f64::from(1 << 20)));
-    let waiting = [
-        ("free", IoWait::Free),
-        ("polling", IoWait::Polling),
-        ("spinning", IoWait::Spinning),
-    ];
-    let waiting = form.word(&WAITING, &waiting);
-    let memory = form.size(&MEMORY);
-    let (system, taken) = (form.size(&SYSTEM), form.size(&TAKEN));
-    let cache = form.size(&CACHE);
-    let cache_max = if form.has(&CACHE_MAX) {
-        form.size(&CACHE_MAX)
-    } else {
-        cache
-    };
-    let growth = form.size(&GROWTH);
-    let page = form.size_in(&HOST_PAGE, 512..=1 << 24);
-    let read_ahead = form.size(&AHEAD);
-    let read_ahead_streams = form.count(&AHEAD_STREAMS, 1..=1024);
-    let read_run = form.size(&READ_RUN);
-    let is_back = form.word(&WRITES, &[("back", true), ("through", false)]);
-    let (share, age) = (form.share(&DIRTY), form.span(&DIRTY_AGE));
-    let write_run = form.size(&WRITE_RUN);
-    let (memory, system, cache, cache_max) = (memory?, system?, cache?, cache_max?);
-    if system >= memory {
-        form.disagree(&SYSTEM, &MEMORY, "nothing would be left");
-    } else if cache > memory {
-        form.disagree(&CACHE, &MEMORY, "the file cache is part of the memory");
-    } else if cache_max < cache {
-        form.disagree(&CACHE_MAX, &CACHE, "it is the larger one");
-    }
-    Some(HostSpec {
-        cpus: cpus? as usize,
-        cpu_unit: unit,
-        cpu_hit: hit?,
-        cpu_overlapped: overlapped?,
-        cpu_serial: serial?,
-        cpu_byte: per_byte?,
-        cpu_byte_serial: per_byte_serial?,
-        cpu_byte_sent: per_byte_sent?,
-        waiting: waiting?,
-        memory,
-        // Both are unavailable to the file cache.
-        system: system + taken?,
-        cache,
-        cache_max,
-        cache_growth: growth?,
-        page: page?,
-        read_ahead: read_ahead?,
-        read_ahead_streams: read_ahead_streams? as usize,
-        read_run: read_run?,
-        writes: if is_back? {
-            WritePolicy::Back {
-                dirty_share: share?,
-                interval: age?,
-            }
-        } else {
-            WritePolicy::Through
-        },
-        write_run: write_run?,
+    form.whole(|form| {
+        let cpus = form.count(&CPUS, 1..=1024) as usize;
+        let cpu_unit = form.maybe(&CPU_UNIT, Form::span);
+        let [cpu_hit, cpu_overlapped, cpu_serial] =
+            [CPU_HIT, CPU_OVERLAPPED, CPU_SERIAL].map(|key| form.span(&key));
+        let [cpu_byte, cpu_byte_serial, cpu_byte_sent] = [CPU_MIB, CPU_MIB_SERIAL, CPU_MIB_SENT]
+            .map(|key| form.span(&key) as f64 / f64::from(1 << 20));
+        let waiting = [
+            ("free", IoWait::Free),
+            ("polling", IoWait::Polling),
+            ("spinning", IoWait::Spinning),
+        ];
+        let waiting = form.word(&WAITING, &waiting);
+        let [memory, system, taken, cache] =
+            [MEMORY, SYSTEM, TAKEN, CACHE].map(|key| form.size(&key));
+        let cache_max = form.maybe(&CACHE_MAX, Form::size).unwrap_or(cache);
+        let spec = HostSpec {
+            cpus,
+            cpu_unit,
+            cpu_hit,
+            cpu_overlapped,
+            cpu_serial,
+            cpu_byte,
+            cpu_byte_serial,
+            cpu_byte_sent,
+            waiting,
+            memory,
+            // Both are kept from the file cache.
+            system: system + taken,
+            cache,
+            cache_max,
+            cache_growth: form.size(&GROWTH),
+            page: form.size_in(&HOST_PAGE, 512..=1 << 24),
+            read_ahead: form.size(&AHEAD),
+            read_ahead_streams: form.count(&AHEAD_STREAMS, 1..=1024) as usize,
+            read_run: form.size(&READ_RUN),
+            writes: {
+                let is_back = form.word(&WRITES, &[("back", true), ("through", false)]);
+                let (dirty_share, interval) = (form.share(&DIRTY), form.span(&DIRTY_AGE));
+                match is_back {
+                    true => WritePolicy::Back {
+                        dirty_share,
+                        interval,
+                    },
+                    false => WritePolicy::Through,
+                }
+            },
+            write_run: form.size(&WRITE_RUN),
+        };
+        if system >= memory {
+            form.disagree(&SYSTEM, &MEMORY, "nothing would be left");
+        } else if cache > memory {
+            form.disagree(&CACHE, &MEMORY, "the file cache is part of the memory");
+        } else if cache_max < cache {
+            form.disagree(&CACHE_MAX, &CACHE, "it is the larger one");
+        }
+        spec
     })
 }
 
-const RAID: DefinitionKey = optional("raid", "the level: 0, 1 or 5");
-const DISKS: DefinitionKey = optional("disks", "disks in all, such as 5");
+const RAID: DefinitionKey = needed("raid", "the level: 0, 1 or 5");
+const DISKS: DefinitionKey = needed("disks", "disks in all, such as 5");
 const UNIT: DefinitionKey = or(
     "unit",
     "64 KiB",
@@ -185,21 +177,16 @@ pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
         ("1", RaidLevel::Raid1),
         ("5", RaidLevel::Raid5),
     ];
-    let level = form.word(&RAID, &levels);
-    let disks_key = match level {
-        Some(_) => DefinitionKey {
-            absent: Absent::Mistake,
-            ..DISKS
-        },
-        None => DISKS,
-    };
-    let disks = form.count(&disks_key, 1..=256);
-    if level.is_none() && disks.is_some() {
-        let must = DefinitionKey {
-            absent: Absent::Mistake,
-            ..RAID
-        };
-        form.word(&must, &levels);
+    let level = |form: &mut Form<'_, '_>, key: &_| form.word(key, &levels);
+    let count = |form: &mut Form<'_, '_>, key: &_| form.count(key, 1..=256) as usize;
+    let known = form.whole(|form| form.maybe(&RAID, level)).flatten();
+    let disks = form.whole(|form| match known {
+        Some(_) => Some(count(form, &DISKS)),
+        None => form.maybe(&DISKS, count),
+    });
+    let disks = disks.flatten();
+    if known.is_none() && disks.is_some() {
+        level(form, &RAID);
         return None;
     }
     let slow = form.read(&SLOW, |text| {
@@ -208,77 +195,65 @@ pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
         let factor = factor.parse::<f64>().ok()?;
         (0.01..=1000.0).contains(&factor).then_some((disk, factor))
     });
-    let count = disks.unwrap_or(1) as usize;
-    if slow.is_some_and(|(disk, _)| disk >= count) {
+    if slow.is_some_and(|(disk, _)| disk >= disks.unwrap_or(1)) {
         form.disagree(&SLOW, &DISKS, "there is no such disk");
     }
-    let Some(level) = level else {
-        return Some(ArrayPart { array: None, slow });
+    let array = match known {
+        Some(level) => Some(array_of(form, level, disks?)?),
+        None => None,
     };
-    let spec = array_of(form, level, disks? as usize)?;
-    Some(ArrayPart {
-        array: Some(spec),
-        slow,
-    })
+    Some(ArrayPart { array, slow })
 }
 
 fn array_of(form: &mut Form<'_, '_>, level: RaidLevel, disks: usize) -> Option<ArraySpec> {
-    let unit = form.size_in(&UNIT, 512..=1 << 40);
-    let mode = form.word(&MODE, &[("normal", 0), ("reduced", 1), ("rebuild", 2)]);
-    let at_a_time = form.count(&AT_A_TIME, 1..=1024);
-    let rate_max = form.rate(&REBUILD_RATE);
-    let held_at = form.share(&HELD_AT);
-    let lost = form.read(&LOST, |text| {
-        let (disk, at) = text.split_once('@')?;
-        let at = at.parse::<Duration>().ok()?;
-        let disk = disk.parse::<usize>().ok().filter(|&disk| disk >= 1)?;
-        Some((disk - 1, Instant(at.as_nanos())))
-    });
-    let wrong = match level {
-        RaidLevel::Raid0 if disks < 2 => Some("it has two disks at least"),
-        RaidLevel::Raid1 if !disks.is_multiple_of(2) => Some("its disks are pairs"),
-        RaidLevel::Raid5 if disks < 3 => Some("it has three disks at least"),
-        _ => None,
-    };
-    if let Some(why) = wrong {
-        form.disagree(&DISKS, &RAID, why);
-    }
-    if mode? > 0 && level == RaidLevel::Raid0 {
-        form.disagree(
-            &MODE,
-            &RAID,
-            "without redundancy nothing is left when a disk is lost",
-        );
-    }
-    if held_at.is_some_and(|share| share >= 1.0) {
-        form.disagree(&HELD_AT, &MODE, "at 100% nothing is left to rebuild");
-    }
-    if lost.is_some_and(|(disk, _)| disk >= disks) {
-        form.disagree(&LOST, &DISKS, "there is no such disk");
-    }
-    if lost.is_some() && mode? > 0 {
-        form.disagree(
-            &LOST,
-            &MODE,
-            "one disk is lost already, and only one loss is modelled",
-        );
-    }
-    Some(ArraySpec {
-        layout: ArrayLayout {
-            level,
-            disks,
-            unit: unit?,
-        },
-        mode: match mode? {
-            0 => ArrayMode::Normal,
-            1 => ArrayMode::Reduced,
-            _ => ArrayMode::Rebuild {
-                at_a_time: at_a_time? as u32,
-                rate_max,
-                held_at,
+    form.whole(|form| {
+        let unit = form.size_in(&UNIT, 512..=1 << 40);
+        let mode = form.word(&MODE, &[("normal", 0), ("reduced", 1), ("rebuild", 2)]);
+        let at_a_time = form.count(&AT_A_TIME, 1..=1024) as u32;
+        let rate_max = form.maybe(&REBUILD_RATE, Form::rate);
+        let held_at = form.maybe(&HELD_AT, Form::share);
+        let lost = form.read(&LOST, |text| {
+            let (disk, at) = text.split_once('@')?;
+            let at = at.parse::<Duration>().ok()?;
+            let disk = disk.parse::<usize>().ok().filter(|&disk| disk >= 1)?;
+            Some((disk - 1, Instant(at.as_nanos())))
+        });
+        let wrong = match level {
+            RaidLevel::Raid0 if disks < 2 => Some("it has two disks at least"),
+            RaidLevel::Raid1 if !disks.is_multiple_of(2) => Some("its disks are pairs"),
+            RaidLevel::Raid5 if disks < 3 => Some("it has three disks at least"),
+            _ => None,
+        };
+        if let Some(why) = wrong {
+            form.disagree(&DISKS, &RAID, why);
+        }
+        if mode > 0 && level == RaidLevel::Raid0 {
+            let why = "without redundancy nothing is left when a disk is lost";
+            form.disagree(&MODE, &RAID, why);
+        }
+        if held_at.is_some_and(|share| share >= 1.0) {
+            form.disagree(&HELD_AT, &MODE, "at 100% nothing is left to rebuild");
+        }
+        if lost.is_some_and(|(disk, _)| disk >= disks) {
+            form.disagree(&LOST, &DISKS, "there is no such disk");
+        }
+        if lost.is_some() && mode > 0 {
+            let why = "one disk is lost already, and only one loss is modelled";
+            form.disagree(&LOST, &MODE, why);
+        }
+        ArraySpec {
+            layout: ArrayLayout { level, disks, unit },
+            mode: match mode {
+                0 => ArrayMode::Normal,
+                1 => ArrayMode::Reduced,
+                _ => ArrayMode::Rebuild {
+                    at_a_time,
+                    rate_max,
+                    held_at,
+                },
             },
-        },
-        lost,
+            lost,
+        }
     })
 }
 
@@ -291,12 +266,13 @@ const CONTROLLER_RATE: DefinitionKey =
 
 /// Parses a controller, if it has a cache.
 pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
-    let has_cache = form.has(&CONTROLLER_CACHE);
-    let cache = form.size(&CONTROLLER_CACHE);
-    if !has_cache {
+    if !form.has(&CONTROLLER_CACHE) {
+        form.knows(&CONTROLLER_CACHE);
         return Some(None);
     }
-    let (time, rate) = (form.span(&CONTROLLER_TIME), form.rate(&CONTROLLER_RATE));
-    let (cache, time) = (cache?, time?);
-    Some((cache > 0).then_some(ControllerSpec { cache, time, rate }))
+    form.whole(|form| {
+        let (cache, time) = (form.size(&CONTROLLER_CACHE), form.span(&CONTROLLER_TIME));
+        let rate = form.maybe(&CONTROLLER_RATE, Form::rate);
+        (cache > 0).then_some(ControllerSpec { cache, time, rate })
+    })
 }
