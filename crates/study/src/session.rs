@@ -314,8 +314,8 @@ impl<'a> StudySession<'a> {
         Ok(())
     }
 
-    /// Whether another round keeps the budget. Below the number that a conclusion needs, it need
-    /// not.
+    /// Whether another round keeps the budget. An error if there are too few rounds for a
+    /// conclusion.
     fn has_time_for(&mut self, round: u32) -> Result<bool, StudyRunError> {
         let definition = &self.request.definition;
         let Some(budget) = definition.budget else {
