@@ -12,10 +12,10 @@ use crate::record::{RecordDetail, TraceOp, TraceRecord};
 
 const SECTOR_BYTES: u64 = 512;
 
-/// A completion that is not written yet, by its time.
+/// A completion not written yet, ordered by time.
 type Completion = Reverse<(u64, u64, String)>;
 
-/// A text under way.
+/// Writes the text.
 #[derive(Debug)]
 pub struct BlkparseWriter<W> {
     output: W,
@@ -33,10 +33,11 @@ impl<W: Write> BlkparseWriter<W> {
         }
     }
 
-    /// One request of a device, which is `major,minor` or any other name.
+    /// Writes one request of a device, which is `major,minor` or any other name.
     ///
     /// # Errors
-    /// When the output refuses.
+    ///
+    /// If the output fails.
     pub fn write(
         &mut self,
         record: &TraceRecord,
@@ -80,7 +81,7 @@ impl<W: Write> BlkparseWriter<W> {
         )
     }
 
-    /// Write completions up to a time.
+    /// Writes completions up to a time.
     fn complete(&mut self, until: u64) -> io::Result<()> {
         while let Some(Reverse((at, _, _))) = self.completions.peek()
             && *at <= until
@@ -101,10 +102,11 @@ impl<W: Write> BlkparseWriter<W> {
         Ok(())
     }
 
-    /// The end.
+    /// Ends the text.
     ///
     /// # Errors
-    /// When the output refuses.
+    ///
+    /// If the output fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.complete(u64::MAX)?;
         self.output.flush()?;

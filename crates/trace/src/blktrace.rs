@@ -1,8 +1,8 @@
 //! The kernel's block trace, as blktrace writes it: binary records of 48 bytes, each with a payload
 //! that follows, in one file for each processor.
 //!
-//! Kept is what was queued: one event for each request that a program or file system made, before
-//! merging. Source: `include/uapi/linux/blktrace_api.h`, version 7, unchanged since 2.6.17.
+//! Only queue events are used: one per request of a program or file system, before merging. Source:
+//! `include/uapi/linux/blktrace_api.h`, version 7, unchanged since 2.6.17.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -32,7 +32,7 @@ pub(crate) fn is_blktrace(bytes: &[u8]) -> bool {
     word.is_some_and(|it| order_of(*it).is_some())
 }
 
-/// In which order the bytes of numbers stand.
+/// Byte order of numbers.
 #[derive(Clone, Copy)]
 enum ByteOrder {
     Little,
@@ -48,7 +48,7 @@ fn order_of(word: [u8; 4]) -> Option<ByteOrder> {
     }
 }
 
-/// An event, with what is used of it.
+/// An event, with the fields that are used.
 #[derive(Clone, Copy)]
 struct BlktraceEvent {
     time_ns: u64,
@@ -113,7 +113,7 @@ impl<R: BufRead> BlktraceReader<R> {
 }
 
 impl<R: BufRead> ProcessorTrace<R> {
-    /// Read the next event and pass its payload.
+    /// Reads the next event and skips its payload.
     fn advance(&mut self) -> Result<(), TraceError> {
         let mut record = [0; RECORD_BYTES];
         let begin = self.at;
@@ -184,7 +184,7 @@ impl<R: BufRead> ProcessorTrace<R> {
     }
 }
 
-/// Fill a buffer as far as there is something to read.
+/// Fills a buffer as far as there is input.
 fn fill(input: &mut impl BufRead, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -199,7 +199,7 @@ fn fill(input: &mut impl BufRead, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 impl BlktraceEvent {
-    /// What is asked for, or what is skipped.
+    /// The operation, or why the event is skipped.
     fn op(&self) -> Result<TraceOp, &'static str> {
         let (category, action) = (self.action >> 16, self.action & 0xffff);
         let has = |bits| category & bits != 0;
@@ -217,7 +217,7 @@ impl BlktraceEvent {
     }
 }
 
-/// What an event is that queues nothing.
+/// Name of an event that queues nothing.
 const fn skipped(action: u32) -> &'static str {
     match action {
         2 | 3 => "merges",
@@ -249,7 +249,7 @@ impl<R: BufRead + Send> TraceReader for BlktraceReader<R> {
             let length = u64::from(event.bytes);
             let offset = event.sector.checked_mul(SECTOR_BYTES);
             let offset = offset.filter(|it| it.checked_add(length).is_some());
-            // A flush has no place.
+            // A flush has no offset.
             let offset = if op.has_extent() { offset } else { Some(0) };
             let offset = offset.ok_or_else(|| {
                 fault(format!(

@@ -1,31 +1,31 @@
-//! The kernel's block events, as its ring buffer holds them in binary pages, and as tracefs
-//! describes them in text.
+//! The kernel's block events: parses binary pages of its ring buffer by the format descriptions of
+//! tracefs.
 //!
 //! Sources: the files `events/header_page`, `events/header_event` and `events/block/*/format` of
 //! tracefs, `include/linux/ring_buffer.h`, and `blk_fill_rwbs` for the letters of a request.
-//! Numbers stand in the order of the machine that wrote them, which is this one.
+//! Numbers are in the byte order of this machine, which wrote them.
 
 use crate::record::TraceOp;
 
 const SECTOR_BYTES: u64 = 512;
-/// Bits of a page's length that say that events were lost before it, and that their number follows.
+/// Bits of a page's length: events were lost before it, and their number follows.
 const LOST: u64 = 1 << 31;
 const LOST_COUNTED: u64 = 1 << 30;
-/// Kinds of entries that hold no event.
+/// Types of entries without an event.
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
-/// Bits of an entry's own time.
+/// Bits of an entry's time delta.
 const DELTA_BITS: u32 = 27;
-/// Bits of an absolute time stamp; those above it are as in the stamp before.
+/// Bits of an absolute timestamp. The upper bits are as in the previous one.
 const STAMP_BITS: u32 = 59;
 
 /// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockEventKind {
-    /// A program, or the kernel for it, asked for it (`block_io_start`, since Linux 6.5).
+    /// A program, or the kernel for it, requested it (`block_io_start`, since Linux 6.5).
     Started,
-    /// It was handed to the device (`block_rq_issue`).
+    /// It was issued to the device (`block_rq_issue`).
     Issued,
     /// The device completed it, or a part of it (`block_rq_complete`).
     Completed,
@@ -43,20 +43,20 @@ impl BlockEventKind {
     }
 }
 
-/// What a request is besides its kind: a set of bits.
+/// Flags of a request: a set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IoFlags(pub u8);
 
 impl IoFlags {
-    /// Somebody waits for it.
+    /// Something waits for it.
     pub const SYNC: Self = Self(1);
-    /// A write that is complete only when it is durable.
+    /// A write that completes only when durable.
     pub const FUA: Self = Self(1 << 1);
-    /// It is of a file system's own structures.
+    /// File system metadata.
     pub const META: Self = Self(1 << 2);
-    /// It was read ahead.
+    /// Read-ahead.
     pub const AHEAD: Self = Self(1 << 3);
-    /// A flush goes before it.
+    /// A flush precedes it.
     pub const PREFLUSH: Self = Self(1 << 4);
 
     #[must_use]
@@ -73,24 +73,24 @@ impl IoFlags {
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockEvent {
-    /// By the clock of the trace, nanoseconds.
+    /// Time by the trace clock, nanoseconds.
     pub time_ns: u64,
     pub kind: BlockEventKind,
-    /// The thread that ran then, which is that of the program only when it started a request.
+    /// The current thread, which belongs to the program only when it started a request.
     pub thread: u32,
-    /// Its name, filled with zeroes; of a completion all zeroes.
+    /// Its name, zero-padded; all zeroes for a completion.
     pub thread_name: [u8; 16],
-    /// The device's number as the kernel has it: 12 bits of major, 20 of minor.
+    /// The kernel's device number: 12 bits of major, 20 of minor.
     pub device: u32,
     /// First sector of 512 bytes.
     pub sector: u64,
     pub bytes: u64,
-    /// `None` for what moves no data, such as commands that bypass the file system.
+    /// `None` if it moves no data, such as commands that bypass the file system.
     pub op: Option<TraceOp>,
     pub flags: IoFlags,
 }
 
-/// Where a field stands, in bytes.
+/// Location of a field, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct FieldPlace {
     offset: usize,
@@ -111,7 +111,7 @@ fn field_places(text: &str) -> impl Iterator<Item = (&str, FieldPlace)> {
     })
 }
 
-/// How an event of a kind is laid out.
+/// Layout of an event.
 #[derive(Clone, Debug)]
 struct EventLayout {
     kind: BlockEventKind,
@@ -151,7 +151,7 @@ impl EventLayout {
         })
     }
 
-    /// The event in `data`; `None` where it is cut short.
+    /// The event in `data`; `None` if truncated.
     fn event(&self, time_ns: u64, data: &[u8]) -> Option<BlockEvent> {
         let field = |place: FieldPlace| data.get(place.offset..)?.get(..place.size);
         let number = |place: FieldPlace| unsigned(field(place)?);
@@ -189,8 +189,8 @@ fn unsigned(bytes: &[u8]) -> Option<u64> {
     })
 }
 
-/// What the kernel's letters say, such as `FWFSM`: F before the kind is a flush that goes before,
-/// F behind it a write that is to be durable, and F alone a flush.
+/// Parses the kernel's letters, such as `FWFSM`: F before the kind is a preceding flush, F after it
+/// a durable write, and F alone a flush.
 fn letters(text: &[u8]) -> (Option<TraceOp>, IoFlags) {
     let end = text.iter().position(|&it| it == 0).unwrap_or(text.len());
     let text = &text[..end];
@@ -203,7 +203,7 @@ fn letters(text: &[u8]) -> (Option<TraceOp>, IoFlags) {
     };
     let op = match rest.first() {
         Some(b'R') => Some(TraceOp::Read),
-        // ZA, an append to a zone, has its place only when it is done.
+        // ZA, a zone append, has an offset only when complete.
         Some(b'W') => Some(TraceOp::Write),
         Some(b'D') => Some(TraceOp::Trim),
         Some(b'F') => Some(TraceOp::Sync),
@@ -224,10 +224,10 @@ fn behind(letters: &[u8]) -> IoFlags {
     })
 }
 
-/// How pages and events are laid out by this kernel.
+/// Layout of this kernel's pages and events.
 #[derive(Clone, Debug, Default)]
 pub struct PageLayout {
-    /// Where the length of a page's data stands, and where the data begins.
+    /// Location of the length of a page's data, and of the data.
     length: FieldPlace,
     data: usize,
     events: Vec<EventLayout>,
@@ -299,7 +299,7 @@ impl PageLayout {
 struct PageEntry {
     kind: u32,
     delta: u64,
-    /// Behind the first word, where there is one.
+    /// After the first word, if there is one.
     second: u64,
     data: usize,
     end: usize,
@@ -317,7 +317,7 @@ impl PageEntry {
             _ => 0,
         };
         let (data, end) = match kind {
-            // The length of long data, and of what was discarded, stands before it.
+            // The length of long or discarded data precedes it.
             0 => (at + 8, at + 4 + second as usize),
             PADDING => (at + 4, at + 4 + second as usize),
             TIME_EXTEND | TIME_STAMP => (at + 8, at + 8),
@@ -333,7 +333,7 @@ impl PageEntry {
         (entry.data <= entry.end).then_some(entry)
     }
 
-    /// The time of this entry, behind one of that time.
+    /// The time of this entry, after one with the time `before`.
     const fn time(&self, before: u64) -> u64 {
         let long = self.second << DELTA_BITS | self.delta;
         match self.kind {

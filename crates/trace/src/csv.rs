@@ -1,7 +1,6 @@
-//! Traces of one request a line, its fields parted by commas: one reader, and a map of columns for
-//! each of the collections that are common.
+//! CSV traces, one request per line: one parser, and a column map for each common collection.
 //!
-//! Columns as the collections document them: MSR Cambridge (SNIA IOTTA), Alibaba block traces,
+//! Columns as documented by the collections: MSR Cambridge (SNIA IOTTA), Alibaba block traces,
 //! Tencent CBS, SPC trace format 1.0.1, and VMware's vscsiStats as text.
 
 use std::collections::VecDeque;
@@ -14,12 +13,12 @@ use crate::timeline::{Names, Timeline};
 
 const SECTOR_BYTES: u64 = 512;
 const SECOND_NS: u64 = 1_000_000_000;
-/// Records of one second that are spread over it together, at most.
+/// Maximum number of records of one second that are spread over it together.
 const SECOND_RECORDS_MAX: usize = 1 << 20;
-/// Columns of a line, at most; further ones are not looked at.
+/// Maximum number of columns examined per line.
 const COLUMNS_MAX: usize = 16;
 
-/// How a column says what is done.
+/// How a column encodes the operation.
 #[derive(Clone, Copy, Debug)]
 enum OpWords {
     /// A word that begins with r or w.
@@ -30,14 +29,14 @@ enum OpWords {
     Scsi,
 }
 
-/// Where a format has what. Columns count from 0.
+/// Columns of a format, counted from 0.
 #[derive(Debug)]
 pub(crate) struct CsvColumns {
     name: &'static str,
-    /// Columns of a line, at least.
+    /// Minimum number of columns per line.
     count: usize,
     time: usize,
-    /// Nanoseconds of a unit of time.
+    /// Nanoseconds per time unit.
     time_ns: u64,
     is_whole_seconds: bool,
     op: usize,
@@ -46,7 +45,7 @@ pub(crate) struct CsvColumns {
     offset_unit: u64,
     length: usize,
     length_unit: u64,
-    /// Columns that together name a device.
+    /// Columns that together identify a device.
     device: &'static [usize],
 }
 
@@ -122,13 +121,13 @@ pub(crate) const VSCSI: CsvColumns = CsvColumns {
     device: &[],
 };
 
-/// What a line says.
+/// Meaning of a line.
 enum CsvLine {
     Request(CsvRequest),
     Skipped(&'static str),
 }
 
-/// A request before it is placed in time.
+/// A request before its time is determined.
 struct CsvRequest {
     stamp_ns: u64,
     op: TraceOp,
@@ -138,7 +137,7 @@ struct CsvRequest {
 }
 
 impl CsvColumns {
-    /// Whether a line looks like one of these. Two formats never take the same line.
+    /// Whether a line looks like this format. No line fits two formats.
     pub fn fits(&self, line: &str) -> bool {
         let mut names = Names::default();
         let is_request = self.read(line, &mut names).is_ok();
@@ -146,7 +145,7 @@ impl CsvColumns {
         let mut fields = line.split(',').map(str::trim);
         match self.name {
             "msr" => is_request && (6..=7).contains(&count),
-            // The time of the one has a fraction, and the device of the other comes first.
+            // One has fractional times, the other starts with the device.
             "alibaba" => is_request && count == 5,
             "spc" => is_request && count >= 5 && fields.nth(4).is_some_and(|it| it.contains('.')),
             "tencent" => is_request && count == 5,
@@ -219,7 +218,7 @@ impl CsvColumns {
 }
 
 impl OpWords {
-    /// The operation, or what is skipped.
+    /// The operation, or why the line is skipped.
     fn op(self, word: &str) -> Result<Result<TraceOp, &'static str>, String> {
         let first = word.bytes().next().map(|it| it.to_ascii_lowercase());
         match (self, first) {
@@ -238,7 +237,7 @@ impl OpWords {
     }
 }
 
-/// What a SCSI command does (SBC-3).
+/// The operation of a SCSI command (SBC-3).
 fn scsi(word: &str) -> Result<Result<TraceOp, &'static str>, String> {
     let code = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         Some(digits) => u8::from_str_radix(digits, 16).ok(),
@@ -254,7 +253,7 @@ fn scsi(word: &str) -> Result<Result<TraceOp, &'static str>, String> {
     })
 }
 
-/// A time in units, which may have a fraction, as nanoseconds.
+/// Converts a time in units, possibly with a fraction, to nanoseconds.
 fn instant(text: &str, unit_ns: u64) -> Result<u64, String> {
     let (units, fraction) = text.split_once('.').unwrap_or((text, ""));
     let units = whole(units, "the time")?;
@@ -270,7 +269,7 @@ fn instant(text: &str, unit_ns: u64) -> Result<u64, String> {
     at.ok_or_else(|| format!("the time {text} does not fit into 64 bits as nanoseconds"))
 }
 
-/// A reader of any of them.
+/// A reader for any of these formats.
 pub(crate) struct CsvReader<R> {
     lines: NumberedLines<R>,
     columns: &'static CsvColumns,
@@ -281,12 +280,12 @@ pub(crate) struct CsvReader<R> {
     second: Second,
 }
 
-/// Records of one second whose stamps say no more, and the first of the next one.
+/// Records of one second with timestamps in whole seconds, and the first of the next second.
 #[derive(Default)]
 struct Second {
     spread: VecDeque<TraceRecord>,
     next: Option<CsvRequest>,
-    /// The last instant that was given: a second may have more records than are spread together.
+    /// The last time returned: a second may have more records than are spread together.
     last: u64,
 }
 
@@ -316,7 +315,7 @@ impl<R: BufRead> CsvReader<R> {
             if line.trim().is_empty() {
                 continue;
             }
-            // Only a header has no digit where numbers belong.
+            // Only a header has no digits where numbers belong.
             let is_header = is_first && !line.contains(|it: char| it.is_ascii_digit());
             if is_header {
                 self.notes.skip("headers");
@@ -340,7 +339,7 @@ impl<R: BufRead> CsvReader<R> {
         }
     }
 
-    /// Take all records of the next second, and spread them over it.
+    /// Reads all records of the next second, and spreads them over it.
     fn next_second(&mut self) -> Result<(), TraceError> {
         let first = match self.second.next.take() {
             Some(line) => line,
@@ -354,7 +353,7 @@ impl<R: BufRead> CsvReader<R> {
         self.second.spread.push_back(record);
         while self.second.spread.len() < SECOND_RECORDS_MAX {
             match self.next_line()? {
-                // A stamp that goes back is taken as simultaneous.
+                // A timestamp that goes back counts as simultaneous.
                 Some(line) if line.stamp_ns <= stamp => {
                     let record = self.place(&line);
                     self.second.spread.push_back(record);

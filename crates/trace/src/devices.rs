@@ -1,20 +1,20 @@
-//! Some devices of a trace alone.
+//! Selects some devices of a trace.
 
 use crate::error::TraceError;
 use crate::record::{Notes, RecordDetail, TraceReader, TraceRecord};
 
-/// Records of chosen files or devices, with instants that count from the first of them.
+/// Records of selected files or devices, with times relative to the first of them.
 pub struct Chosen<R> {
     inner: R,
     wanted: Vec<String>,
-    /// By the trace's own number: the number among those that were wanted and met.
+    /// Maps the trace's numbers to numbers among the selected ones seen so far.
     numbers: Vec<Option<u32>>,
     met: Vec<String>,
     first: Option<u64>,
 }
 
 impl<R: TraceReader> Chosen<R> {
-    /// Those of these names.
+    /// Selects the devices with these names.
     pub fn new(inner: R, wanted: Vec<String>) -> Self {
         Self {
             inner,

@@ -1,8 +1,8 @@
-//! A mistake in a trace, with its place.
+//! Errors in a trace, with their position.
 
 use std::fmt;
 
-/// Where something stands in a trace.
+/// A position in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TracePosition {
     /// A line, counted from 1.
@@ -13,10 +13,10 @@ pub enum TracePosition {
     Whole,
 }
 
-/// What is wrong, in half a sentence, and what to do.
+/// Description of an error, as half a sentence, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceFault {
-    /// The trace does not keep to its format.
+    /// The trace violates its format.
     #[error("{0}")]
     Format(String),
     /// It cannot be read.
@@ -24,13 +24,13 @@ pub enum TraceFault {
     Read(#[from] std::io::Error),
 }
 
-/// A mistake in a trace.
+/// An error in a trace.
 #[derive(Debug)]
 pub struct TraceError {
-    /// The file as it was named.
+    /// The file name as given.
     pub file: String,
     pub place: TracePosition,
-    /// What is wrong.
+    /// The error.
     pub fault: TraceFault,
 }
 

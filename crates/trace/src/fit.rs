@@ -1,35 +1,36 @@
-//! A job of fio's that asks for much the same as a trace, and how far it is from it.
+//! Fits a fio job to a trace, and measures how well it fits.
 //!
 //! Lengths, mix, rate and the share of sequential requests are the trace's own. Arrivals are random
-//! or even, places uniform or Zipf's: whichever is nearer.
+//! or even, offsets uniform or Zipf, whichever fits better.
 
 use crate::heat::Heat;
 use crate::summary::TraceSummary;
 
-/// Lengths that a job names, at most.
+/// Maximum number of lengths in a job.
 const SIZES_MAX: usize = 12;
-/// Zipf exponents that are tried. fio takes none that is 1.
+/// Zipf exponents tried. fio does not accept 1.
 const THETAS: [f64; 12] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.1, 1.2, 1.4];
-/// Places that are no further from uniform than this many times what chance makes count as uniform.
+/// Offsets whose distance from uniform is at most this multiple of the distance by chance count as
+/// uniform.
 const CHANCE_FACTOR: f64 = 1.5;
-/// Blocks of the model of Zipf's places, at most.
+/// Maximum number of blocks in the model of Zipf offsets.
 const BLOCKS_MAX: u64 = 1 << 16;
 
-/// A job, and how well it fits.
+/// A job, with its goodness of fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedJob {
     /// The job file.
     pub job: String,
-    /// The share of requests that would have to change their length.
+    /// Share of requests that would have to change their length.
     pub sizes: f64,
-    /// The largest difference between the shares of requests that the hottest parts have.
+    /// Largest difference between the request shares of the hottest parts.
     pub places: f64,
-    /// The largest difference between the shares of gaps that are shorter than some time; `None`
-    /// where the trace has no gaps.
+    /// Largest difference between the distribution functions of gaps; `None` if the trace has no
+    /// gaps.
     pub gaps: Option<f64>,
 }
 
-/// Fit a job to a trace of that name; `None` where it neither reads nor writes.
+/// Fits a job to a trace with that name; `None` if it neither reads nor writes.
 #[must_use]
 pub fn fit(summary: &TraceSummary, name: &str) -> Option<FittedJob> {
     let moving = summary.moving();
@@ -80,7 +81,7 @@ pub fn fit(summary: &TraceSummary, name: &str) -> Option<FittedJob> {
     })
 }
 
-/// A comment of a job file must not end early.
+/// A comment in a job file must not end early.
 fn one_line(name: &str) -> String {
     name.replace(units::is_obeyed, " ")
 }
@@ -104,7 +105,7 @@ fn direction(reads: f64, random: u64) -> &'static str {
     }
 }
 
-/// Whole operations per second, one at least, of reads and writes.
+/// Integer operations per second, at least one, of reads and writes.
 fn rates(per_second: f64, reads: f64) -> String {
     let whole = |rate: f64| (rate.round() as u64).max(1);
     match is_mixed(reads) {
@@ -117,7 +118,7 @@ fn rates(per_second: f64, reads: f64) -> String {
     }
 }
 
-/// The shares of lengths as fio writes them, in whole percents, and how far they are from the
+/// The shares of lengths as fio writes them, in whole percents, and their distance from the
 /// trace's: half the sum of the differences.
 fn block_sizes(summary: &TraceSummary) -> (String, f64) {
     let moving = summary.moving() as f64;
@@ -138,7 +139,7 @@ fn block_sizes(summary: &TraceSummary) -> (String, f64) {
             .map(|it| (it.length, 100, 1.0))
             .collect();
     }
-    // Rounding is made up for where it shows least.
+    // The largest share absorbs the rounding.
     let others: u64 = parts.iter().skip(1).map(|(_, percent, _)| percent).sum();
     parts[0].1 = 100 - others.min(99);
     let kept: f64 = parts.iter().map(|(_, _, share)| share).sum();
@@ -153,7 +154,7 @@ fn block_sizes(summary: &TraceSummary) -> (String, f64) {
     (text.join(":"), distance.max(0.0))
 }
 
-/// The exponent whose places are nearest, if any is nearer than uniform ones, with its distance.
+/// The exponent whose offsets fit best, if any fits better than uniform ones, with its distance.
 fn places(summary: &TraceSummary) -> (f64, Option<f64>) {
     let heat = &summary.heat;
     let length = summary.sizes.first().map_or(4096, |it| it.length).max(512);
@@ -174,25 +175,24 @@ fn places(summary: &TraceSummary) -> (f64, Option<f64>) {
     }
 }
 
-/// How far uniform places look from uniform by chance alone: where parts have `m` requests on
-/// average, the hottest half of them has `1 / sqrt(2 pi m)` of all too many.
+/// Distance of uniform offsets from uniform by chance alone: with `m` requests per part on average,
+/// the hottest half has `1 / sqrt(2 pi m)` of all too many.
 fn distance_by_chance(summary: &TraceSummary) -> f64 {
     let mean = summary.moving() as f64 / summary.heat.shares.len().max(1) as f64;
     1.0 / (2.0 * std::f64::consts::PI * mean).sqrt()
 }
 
-/// The shares of parts that are asked for alike; of `whole` parts the last is a piece.
+/// The shares of parts requested equally; the last of `whole` parts is partial.
 fn even(parts: usize, whole: f64) -> Vec<f64> {
     let share = |it: usize| (it as f64 / whole).min(1.0);
     (1..=parts).map(share).collect()
 }
 
-/// The shares of the hottest parts where blocks are asked for by Zipf's law and lie anywhere, as
-/// fio scatters them.
+/// The shares of the hottest parts if blocks follow Zipf's law and are scattered, as in fio.
 fn zipf_shares(theta: f64, blocks: u64, parts: usize) -> Vec<f64> {
     let mut weights = vec![0.0; parts];
     for rank in 1..=blocks {
-        // Any fixed scattering will do: the golden ratio, by multiplication.
+        // Any fixed scattering will do: multiplication by the golden ratio.
         let hash = rank.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let part = (u128::from(hash) * parts as u128) >> 64;
         weights[part as usize] += (rank as f64).powf(-theta);
@@ -214,7 +214,7 @@ fn distance(heat: &Heat, model: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// How far gaps are from random or even arrivals, whichever is nearer, and whether that is random.
+/// Distance of gaps from random or even arrivals, whichever fits better, and whether it is random.
 fn arrivals(summary: &TraceSummary) -> Option<(f64, bool)> {
     let gaps = &summary.gaps;
     if gaps.is_empty() || gaps.mean() <= 0.0 {

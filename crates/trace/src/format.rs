@@ -1,4 +1,4 @@
-//! Formats: their names, how one is recognised, and the reader of each.
+//! Trace formats: their names, detection and readers.
 
 use std::io::BufRead;
 
@@ -10,12 +10,12 @@ use crate::record::TraceReader;
 use crate::recording::{HEADER, RecordingReader};
 
 units::words! {
-    /// A format of traces.
+    /// A trace format.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Format {
         /// fio's I/O log, version 2 or 3.
         Iolog = "fio iolog",
-        /// blktrace's binary files.
+        /// Binary files of blktrace.
         Blktrace = "blktrace",
         /// MSR Cambridge.
         Msr = "CSV (msr)",
@@ -32,7 +32,7 @@ units::words! {
     }
 }
 
-/// A format with what reports call it.
+/// A detected format with its name in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognised {
     pub format: Format,
@@ -53,7 +53,7 @@ impl Format {
     }
 }
 
-/// The format of a file that begins with these bytes, if it is one of them.
+/// Detects the format of a file by its first bytes.
 #[must_use]
 pub fn recognise(bytes: &[u8]) -> Option<Recognised> {
     let named = |format: Format, name| Some(Recognised { format, name });
@@ -75,11 +75,10 @@ pub fn recognise(bytes: &[u8]) -> Option<Recognised> {
     named(format, format.name())
 }
 
-/// A reader of files that belong together, each with its name: one, or blktrace's of all
-/// processors.
+/// Opens a trace of one file, or of several for blktrace, one per processor, each with its name.
 ///
 /// # Errors
-/// When there are several of a format that has one.
+/// If there are several files of a single-file format.
 // fuzzed: iolog, blktrace, trace_csv, recording
 pub fn open<R: BufRead + Send + 'static>(
     format: Format,

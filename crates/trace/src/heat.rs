@@ -1,15 +1,15 @@
-//! How requests are spread over the bytes of a trace: counted in parts that are made larger when
-//! there are too many of them.
+//! Distribution of requests over the bytes of a trace, counted in parts that are enlarged when
+//! there are too many.
 
 use std::collections::BTreeMap;
 
-/// Parts that are counted, at most.
+/// Maximum number of counted parts.
 const PARTS_MAX: usize = 1 << 16;
 /// The smallest part, bytes.
 const PART_MIN_BITS: u32 = 16;
-/// Parts of a heat curve, at most.
+/// Maximum number of parts in a heat curve.
 const CURVE_MAX: u64 = 1024;
-/// Requests of a part of the curve on average, at least: with fewer, chance alone makes hot spots.
+/// Minimum mean number of requests per part of the curve: with fewer, chance alone makes hot spots.
 const REQUESTS_MIN: u64 = 64;
 
 /// Counts by part.
@@ -19,17 +19,17 @@ pub(crate) struct HeatMap {
     parts: BTreeMap<(u32, u64), u64>,
 }
 
-/// How requests are spread: the share of requests that the hottest parts have.
+/// Distribution of requests: the shares of the hottest parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heat {
     pub part_bytes: u64,
-    /// By number of parts, the hottest first: the share of requests that so many have together. All
-    /// parts of the files have a place, those that nobody asks for, too.
+    /// By number of parts, the hottest first: their cumulative share of requests. Includes parts
+    /// without requests.
     pub shares: Vec<f64>,
 }
 
 impl Heat {
-    /// The share of requests that go to the hottest share of all bytes.
+    /// Share of requests to the hottest share of all bytes.
     #[must_use]
     pub fn share_of_hottest(&self, part: f64) -> f64 {
         let parts = self.shares.len() as f64;
@@ -64,7 +64,7 @@ impl HeatMap {
         1 << self.bits
     }
 
-    /// The parts with most requests: file, first byte, requests.
+    /// The parts with the most requests: file, first byte, requests.
     pub fn hottest(&self, most: usize) -> Vec<(u32, u64, u64)> {
         let parts = self.parts.iter();
         let mut all: Vec<(u32, u64, u64)> = parts
@@ -75,7 +75,7 @@ impl HeatMap {
         all
     }
 
-    /// The curve over files with these ends, for so many requests.
+    /// The curve over files with these ends, for that many requests.
     pub fn finish(mut self, files: &[(String, u64)], requests: u64) -> Heat {
         let parts_max = (requests / REQUESTS_MIN).clamp(1, CURVE_MAX);
         let all = |bits: u32| -> u64 {
@@ -103,7 +103,7 @@ impl HeatMap {
         }
     }
 
-    /// Twice as large parts.
+    /// Doubles the size of parts.
     fn coarsen(&mut self) {
         self.bits += 1;
         let parts = std::mem::take(&mut self.parts);

@@ -1,26 +1,27 @@
-//! Records in the order of their instants, where what is recorded comes as it is done.
+//! Sorts records by time, when they arrive in order of completion.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::record::{TraceOp, TraceRecord};
 
-/// Records that wait for earlier ones, which may come after them.
+/// Maximum number of records that wait for earlier ones.
 const REORDERED_MAX: usize = 1 << 16;
 
-/// What a line of an I/O log says: what was done, at which offset, and how many bytes.
+/// An entry of an I/O log: operation, offset, and number of bytes.
 pub type IologEntry = (TraceOp, u64, u64);
 
-/// Records in the order of their instants, whatever the order in which they came.
+/// Sorts records by time.
 #[derive(Debug, Default)]
 pub struct InOrder {
-    /// By the instant, then as they came: number and entry.
+    /// By time, then by arrival: number and entry.
     waiting: BinaryHeap<Reverse<(u64, u64, u32, IologEntry)>>,
     number: u64,
 }
 
 impl InOrder {
-    /// Take one of a file; the first of all once so many wait that no earlier one will come.
+    /// Adds an entry of a file. Returns the earliest once so many wait that no earlier one will
+    /// arrive.
     #[must_use]
     pub fn add(&mut self, at_ns: u64, file: u32, entry: IologEntry) -> Option<TraceRecord> {
         self.waiting
@@ -29,7 +30,7 @@ impl InOrder {
         (self.waiting.len() > REORDERED_MAX).then(|| self.first())?
     }
 
-    /// The first of those that wait.
+    /// Removes the earliest waiting record.
     #[must_use]
     pub fn first(&mut self) -> Option<TraceRecord> {
         let Reverse((at, _, file, (op, offset, length))) = self.waiting.pop()?;

@@ -1,8 +1,8 @@
 //! fio's I/O logs, versions 2 and 3.
 //!
-//! Version 3 stamps each line with microseconds since the job began. Version 2 has no stamps:
-//! `wait` moves the clock on by microseconds from where the last one left it. Checked against logs
-//! that fio 3.33 writes and reads; the manual's section is "Trace file format v2" and "v3".
+//! Version 3 has a timestamp per line, in microseconds since the start of the job. Version 2 has
+//! none: `wait` advances the clock by microseconds. Checked against logs that fio 3.33 writes and
+//! reads; the manual's section is "Trace file format v2" and "v3".
 
 use std::io::BufRead;
 
@@ -18,20 +18,20 @@ pub(crate) const HEADER_3: &str = "fio version 3 iolog";
 
 const MICROSECOND_NS: u64 = 1000;
 
-/// A reader of either version.
+/// A reader for both versions.
 pub(crate) struct IologReader<R> {
     lines: NumberedLines<R>,
     has_header: bool,
     body: IologBody,
 }
 
-/// What is known of the lines that were read.
+/// State from the lines read so far.
 #[derive(Default)]
 struct IologBody {
     has_stamps: bool,
     /// The clock of version 2, microseconds.
     clock_us: u64,
-    /// Stamps count from the first line that has one.
+    /// Times are relative to the first line with a timestamp.
     timeline: Timeline,
     names: Names,
     notes: Notes,
@@ -86,7 +86,7 @@ impl<R: BufRead + Send> TraceReader for IologReader<R> {
 }
 
 impl IologBody {
-    /// The record of a line, if it is one of a request.
+    /// The record of a line, if it is a request.
     fn line(&mut self, line: &str) -> Result<Option<TraceRecord>, String> {
         let mut fields = line.split_ascii_whitespace();
         let mut stamp_us = None;
@@ -158,7 +158,7 @@ impl IologBody {
                 (offset, length)
             }
             (true, _) => return Err(format!("{} needs an offset and a length", op.name())),
-            // fio notes where the file stood, which says nothing of the flush.
+            // fio records the file position, which is meaningless for a flush.
             (false, _) => (0, 0),
         };
         let known = self.names.known(name);

@@ -1,9 +1,9 @@
 //! Recorded traces of block I/O: readers of fio's I/O logs, blktrace and CSV, a writer of fio's
-//! logs, statistics of a trace, and a job file fitted to them. The kernel's block events become
-//! recordings here, which have a format of their own.
+//! logs, statistics of a trace, and a job file fitted to them. Converts the kernel's block events
+//! into recordings, which have their own format.
 //!
-//! A trace is read record by record, in memory that does not grow with it. Knows nothing about
-//! targets, drivers or how a trace is replayed; opens no file itself.
+//! A trace is read record by record, in constant memory. Knows nothing about targets, drivers or
+//! replay, and opens no files.
 
 mod blkparse;
 mod blktrace;

@@ -1,10 +1,10 @@
-//! Lines of a text that may be of any size, one at a time.
+//! Reads a text of any size line by line.
 
 use std::io::{BufRead, Read as _};
 
 use crate::error::{TraceError, TracePosition};
 
-/// Bytes of a line, at most: nothing that is a trace has longer ones.
+/// Maximum length of a line, bytes: no trace has longer ones.
 const LINE_MAX: u64 = 64 << 10;
 
 /// Lines with their numbers.
@@ -25,7 +25,7 @@ impl<R: BufRead> NumberedLines<R> {
         }
     }
 
-    /// The next line without its end; `None` behind the last.
+    /// The next line without its end; `None` after the last.
     pub fn next_line(&mut self) -> Result<Option<&str>, TraceError> {
         self.bytes.clear();
         self.number += 1;
@@ -57,13 +57,13 @@ impl<R: BufRead> NumberedLines<R> {
         }
     }
 
-    /// A mistake in the line that was read last.
+    /// An error in the last line read.
     pub fn fault(&self, fault: impl Into<crate::error::TraceFault>) -> TraceError {
         TraceError::new(&self.file, TracePosition::Line(self.number), fault)
     }
 }
 
-/// A whole number with what it is, or why it is none.
+/// Parses an integer, or returns an error that names it.
 pub(crate) fn whole(text: &str, what: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| match text.bytes().all(|it| it.is_ascii_digit()) {
@@ -72,7 +72,7 @@ pub(crate) fn whole(text: &str, what: &str) -> Result<u64, String> {
         })
 }
 
-/// Whether a request ends within 64 bits.
+/// Checks that a request ends within 64 bits.
 pub(crate) fn check_end(offset: u64, length: u64) -> Result<(), String> {
     match offset.checked_add(length) {
         Some(_) => Ok(()),

@@ -1,8 +1,8 @@
-//! From block events to requests: each from when it was asked for until it was done.
+//! Matches block events to requests, from request to completion.
 //!
-//! Times count from where a program asked (`Started`), so that waiting for the I/O scheduler is
-//! part of them; where the kernel has no such event, from where the request was handed to the
-//! device. What was asked for and then merged into another request is part of that one.
+//! Times count from where a program made the request (`Started`), so that they include the I/O
+//! scheduler. If the kernel has no such event, they count from the issue to the device. A request
+//! merged into another one counts as part of that.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,31 +10,31 @@ use crate::block_event::{BlockEvent, BlockEventKind, IoFlags};
 use crate::record::TraceOp;
 
 const SECTOR_BYTES: u64 = 512;
-/// A request that is not done by then is handed out as one whose end is not known.
+/// A request that takes longer is returned with unknown completion.
 const WAIT_NS: u64 = 10_000_000_000;
-/// Requests under way, at most.
+/// Maximum number of requests in flight.
 const SLOTS_MAX: usize = 1 << 18;
 
-/// A request that was recorded.
+/// A recorded request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedIo {
-    /// When it was asked for, in nanoseconds since the recording began.
+    /// Time of the request, nanoseconds from the start of the recording.
     pub at: u64,
     pub op: TraceOp,
     pub flags: IoFlags,
-    /// The device: as the kernel numbers it before it is written, then by its number in the file.
+    /// The device: the kernel's number before it is written, then its number in the file.
     pub device: u32,
-    /// Number of the process that asked for it.
+    /// Number of the process that made it.
     pub process: u32,
     /// First byte.
     pub offset: u64,
-    /// Bytes; none of a flush.
+    /// Bytes; zero for a flush.
     pub length: u64,
-    /// Nanoseconds from `at` until it was done; `None` where that is not known.
+    /// Nanoseconds from `at` to completion; `None` if unknown.
     pub took: Option<u64>,
 }
 
-/// How far a request has come.
+/// State of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestState {
     Asked,
@@ -49,23 +49,23 @@ struct RequestSlot {
     is_wanted: bool,
 }
 
-/// Follows requests through their events.
+/// Tracks requests through their events.
 #[derive(Debug, Default)]
 pub struct RequestMatcher {
-    /// When the recording began, by the clock of the events.
+    /// Start of the recording, by the clock of the events.
     begin_ns: u64,
-    /// Whether the kernel says when a request is asked for.
+    /// Whether the kernel reports when a request is made.
     has_starts: bool,
-    /// In the order of their times; the first has the number `first`.
+    /// In order of time; the first has the number `first`.
     slots: VecDeque<RequestSlot>,
     first: u64,
-    /// By device and sector, what was asked for and not issued.
+    /// By device and sector: requests made but not issued.
     asked: BTreeMap<(u32, u64), u64>,
-    /// By device, flushes that were asked for and not issued.
+    /// By device: flushes made but not issued.
     flushes: BTreeMap<u32, Vec<u64>>,
-    /// By device, who last asked for a write that is followed by a flush.
+    /// By device: who last requested a write that is followed by a flush.
     durable: BTreeMap<u32, (u32, bool)>,
-    /// By device, first sector and whether it is a flush, what is at the device.
+    /// By device, first sector and whether it is a flush: requests at the device.
     issued: BTreeMap<(u32, u64, bool), u64>,
     /// Requests that are neither reads, writes, trims nor flushes.
     pub others: u64,
@@ -81,7 +81,7 @@ impl RequestMatcher {
         }
     }
 
-    /// Take the next event. `who` numbers the process of its thread; `None` where that is not to be
+    /// Processes the next event. `who` numbers the process of its thread; `None` if it is not
     /// recorded.
     pub fn take(&mut self, event: &BlockEvent, who: &mut dyn FnMut(&BlockEvent) -> Option<u32>) {
         let Some(op) = event.op else {
@@ -140,7 +140,7 @@ impl RequestMatcher {
         self.slots.get_mut(at as usize)
     }
 
-    /// It became part of another one.
+    /// It was merged into another request.
     fn end(&mut self, number: u64) {
         if let Some(slot) = self.slot(number) {
             slot.state = RequestState::Over;
@@ -156,7 +156,7 @@ impl RequestMatcher {
     ) {
         let (device, sector) = (event.device, event.sector);
         let key = (device, sector, false);
-        // Handed over once more after the device was full.
+        // Reissued after the device was full.
         if self.issued.get(&key).is_some_and(|it| *it >= self.first) {
             return;
         }
@@ -183,7 +183,7 @@ impl RequestMatcher {
         self.issued.insert(key, number);
     }
 
-    /// One flush of the device answers all that were asked for before it.
+    /// One device flush completes all flushes requested before it.
     fn issue_flush(&mut self, event: &BlockEvent, who: &mut dyn FnMut(&BlockEvent) -> Option<u32>) {
         let waiting = self.flushes.remove(&event.device).unwrap_or_default();
         let wanted = waiting.iter().position(|&number| {
@@ -229,8 +229,8 @@ impl RequestMatcher {
         }
     }
 
-    /// Hand out what is over, in the order of its times, up to the first request that is not. What
-    /// takes longer than ten seconds is handed out without its end.
+    /// Returns finished requests in order of time, up to the first unfinished one. Requests of more
+    /// than ten seconds are returned without completion.
     pub fn hand_out(&mut self, now_ns: u64, over: &mut Vec<RecordedIo>) {
         let now = now_ns.saturating_sub(self.begin_ns);
         while let Some(slot) = self.slots.front() {
@@ -238,7 +238,7 @@ impl RequestMatcher {
             if slot.state != RequestState::Over && !is_late && self.slots.len() <= SLOTS_MAX {
                 return;
             }
-            // What was asked for and never issued came to nothing, or was part of another.
+            // Requests made but never issued had no effect, or were merged into others.
             if slot.is_wanted && slot.state != RequestState::Asked {
                 over.push(slot.io);
             }
@@ -248,14 +248,14 @@ impl RequestMatcher {
         self.forget();
     }
 
-    /// Hand out the rest at the end.
+    /// Returns the rest at the end.
     pub fn finish(&mut self, over: &mut Vec<RecordedIo>) {
         let is_issued = |it: &RequestSlot| it.is_wanted && it.state != RequestState::Asked;
         let slots = self.slots.drain(..);
         over.extend(slots.filter(is_issued).map(|it| it.io));
     }
 
-    /// Requests whose slots are gone need no place.
+    /// Drops locations of requests whose slots are gone.
     fn forget(&mut self) {
         let first = self.first;
         if self.asked.len() + self.issued.len() > SLOTS_MAX {

@@ -1,4 +1,4 @@
-//! What kind of load a trace is: over its whole length, by kind of request, and by time.
+//! Characterises the load of a trace: over its whole length, by kind of request, and by time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -9,25 +9,25 @@ use crate::error::TraceError;
 use crate::record::{TraceOp, TraceReader, TraceRecord};
 use crate::summary::TraceSummary;
 
-/// Periods into which a trace is cut.
+/// Number of periods of a trace.
 const PERIODS: u64 = 10;
-/// Windows in which reads and writes are counted.
+/// Number of windows in which reads and writes are counted.
 const TIME_WINDOWS: u64 = 400;
 /// Windows of the index of dispersion, nanoseconds.
 const WINDOWS_NS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
-/// Windows that an index is made of, at least.
+/// Minimum number of windows for an index.
 const WINDOWS_MIN: u64 = 20;
-/// The working set is counted in parts of this size at first ...
+/// The working set is initially counted in parts of this size ...
 const PART_BITS: u32 = 16;
-/// ... and in larger ones when there are more than this many.
+/// ... which are enlarged when there are more than this many.
 const PARTS_MAX: usize = 1 << 20;
-/// Lengths that are told apart, at most; further ones are counted as the next power of two.
+/// Maximum number of distinct lengths. Further ones are rounded up to a power of two.
 const LENGTHS_MAX: usize = 1024;
-/// Shares of the target's length that places are counted in.
+/// Number of shares of the target in which offsets are counted.
 const PLACES: usize = 100;
-/// Processes that are named.
+/// Maximum number of processes listed.
 const PROCESSES_MAX: usize = 10;
-/// Depths that are told apart.
+/// Maximum depth that is distinguished.
 const DEPTH_MAX: usize = 1 << 16;
 
 /// Reads, or writes.
@@ -35,20 +35,20 @@ const DEPTH_MAX: usize = 1 << 16;
 pub struct OpProfile {
     pub count: u64,
     pub bytes: u64,
-    /// Requests that begin where the one before of the same kind on the same file ended.
+    /// Requests that start where the previous one of the same kind on the same file ended.
     pub sequential: u64,
     /// By length: how many requests have it.
     pub lengths: BTreeMap<u64, u64>,
     /// By hundredth of the bytes that the trace reaches: requests that begin there.
     pub places: Vec<u64>,
-    /// By four-hundredth of the trace's time: how many came.
+    /// Number of requests by four-hundredth of the trace's time.
     pub by_time: Vec<u64>,
-    /// How long they took, nanoseconds, where the trace says so.
+    /// Their times, nanoseconds, if the trace has them.
     pub took: Histogram,
 }
 
 impl OpProfile {
-    /// Requests that follow each other on average before one begins elsewhere.
+    /// Mean length of sequential runs, in requests.
     #[must_use]
     pub fn run_mean(&self) -> f64 {
         self.count as f64 / (self.count - self.sequential).max(1) as f64
@@ -61,16 +61,16 @@ pub struct PeriodProfile {
     /// Requests of each kind: reads, writes, trims, syncs.
     pub ops: [u64; 4],
     pub bytes: u64,
-    /// How many requests were under way on average, where the trace says so.
+    /// Mean number of requests in flight, if known.
     pub depth_mean: Option<f64>,
-    /// How long requests took, nanoseconds.
+    /// Times of requests, nanoseconds.
     pub took: Histogram,
-    /// Bytes of the parts that were touched in it, and of those that were not touched before.
+    /// Bytes of the parts touched in it, and of those not touched before.
     pub touched: u64,
     pub new: u64,
 }
 
-/// How many requests were under way, by time.
+/// Number of requests in flight, by time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TraceDepth {
     pub mean: f64,
@@ -78,14 +78,14 @@ pub struct TraceDepth {
     pub max: u64,
 }
 
-/// How requests wait for each other.
+/// Dependencies between requests.
 #[derive(Clone, Debug, Default)]
 pub struct WriteChains {
     /// Writes from one sync to the next.
     pub writes_per_sync: Histogram,
-    /// Requests that a process made while it had no other under way.
+    /// Requests made by a process without another one in flight.
     pub alone: u64,
-    /// From the end of the one before to such a request, nanoseconds.
+    /// From the end of the previous request to such a request, nanoseconds.
     pub think: Histogram,
 }
 
@@ -98,33 +98,33 @@ pub struct ProcessProfile {
     pub bytes: u64,
 }
 
-/// What kind of load a trace is.
+/// Characteristics of a load.
 #[derive(Clone, Debug, Default)]
 pub struct LoadProfile {
     /// From the first request to the last, nanoseconds.
     pub span_ns: u64,
     /// Reads and writes.
     pub ops: [OpProfile; 2],
-    /// Window in nanoseconds, and the variance of the requests that come in one over their mean: 1
-    /// for random arrivals, more for bursts.
+    /// Window in nanoseconds, and the index of dispersion: the variance of arrivals per window over
+    /// their mean. 1 for random arrivals, more for bursts.
     pub dispersion: Vec<(u64, f64)>,
-    /// Tenths of it.
+    /// Its tenths.
     pub periods: Vec<PeriodProfile>,
     pub depth: Option<TraceDepth>,
     pub chains: WriteChains,
     /// Processes of a recording, the busiest first.
     pub processes: Vec<ProcessProfile>,
-    /// How many there are.
+    /// Number of processes.
     pub process_count: u64,
-    /// Bytes of all parts that were touched, and how large a part is.
+    /// Bytes of all parts touched, and the size of a part.
     pub working_set: u64,
     pub part_bytes: u64,
 }
 
-/// Read a trace that was summed up to its end once more; `go_on` is asked now and then.
+/// Reads a summarised trace again; `go_on` is called from time to time.
 ///
 /// # Errors
-/// At the first mistake in it.
+/// At the first error in it.
 pub fn profile(
     reader: &mut dyn TraceReader,
     summary: &TraceSummary,
@@ -146,15 +146,15 @@ pub fn profile(
 struct ProfileBuilder {
     found: LoadProfile,
     period_ns: u64,
-    /// Where the part of each file begins, were all side by side, and where the last one ends.
+    /// Start of each file if all were concatenated, and the end of the last one.
     bases: Vec<u64>,
     extent: u64,
-    /// By kind and file, where the last request ended.
+    /// By kind and file: end of the last request.
     ends: [Vec<Option<u64>>; 2],
     windows: [DispersionWindow; WINDOWS_NS.len()],
     depth: DepthCount,
     working_set: WorkingSet,
-    /// By process: when its last request ends, and what it asked for.
+    /// By process: end of its last request, and its profile.
     processes: BTreeMap<u32, (u64, ProcessProfile)>,
     writes: u64,
 }
@@ -184,9 +184,9 @@ impl DispersionWindow {
         self.count = 0;
     }
 
-    /// The index over whole windows, those without requests among them.
+    /// The index over complete windows, empty ones included.
     fn index(mut self) -> Option<f64> {
-        // The last window is cut short.
+        // The last window is incomplete.
         let windows = self.number;
         self.count = 0;
         let mean = self.sum / windows.max(1) as f64;
@@ -195,14 +195,14 @@ impl DispersionWindow {
     }
 }
 
-/// How many requests are under way.
+/// Number of requests in flight.
 #[derive(Default)]
 struct DepthCount {
     ends: BinaryHeap<Reverse<u64>>,
     at: u64,
-    /// By depth: for how long, nanoseconds.
+    /// Time by depth, nanoseconds.
     time: Vec<u64>,
-    /// By period, the sum of depth and time.
+    /// By period: the integral of depth over time.
     sums: Vec<f64>,
 }
 
@@ -254,7 +254,7 @@ impl DepthCount {
     }
 }
 
-/// Parts that were touched, in a period and in all.
+/// Parts touched, in a period and in total.
 struct WorkingSet {
     bits: u32,
     all: HashSet<u64>,

@@ -1,24 +1,24 @@
-//! What every format comes down to.
+//! The common form of records of all formats.
 
 use crate::error::TraceError;
 
 units::words! {
-    /// What a record asks for.
+    /// Operation of a record.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum TraceOp {
-        /// Bytes are read.
+        /// Reads bytes.
         Read = "read",
-        /// Bytes are written.
+        /// Writes bytes.
         Write = "write",
-        /// Blocks are given back.
+        /// Discards blocks.
         Trim = "trim",
-        /// Everything written so far is to survive a power loss.
+        /// Makes everything written so far durable.
         Sync = "sync",
     }
 }
 
 impl TraceOp {
-    /// Whether the offset and the length say anything.
+    /// Whether offset and length are meaningful.
     #[must_use]
     pub const fn has_extent(self) -> bool {
         !matches!(self, Self::Sync)
@@ -28,44 +28,43 @@ impl TraceOp {
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceRecord {
-    /// Nanoseconds since the first record; never less than that of the record before.
+    /// Nanoseconds from the first record, never decreasing.
     pub at: u64,
-    /// What is asked for.
+    /// The operation.
     pub op: TraceOp,
     /// First byte.
     pub offset: u64,
-    /// Bytes; the end lies within 64 bits.
+    /// Bytes; the end fits in 64 bits.
     pub length: u64,
-    /// The number of the file or device, in the order in which the trace names them.
+    /// Number of the file or device, in order of appearance in the trace.
     pub file: u32,
 }
 
 impl TraceRecord {
-    /// The byte behind the last.
+    /// The byte after the last.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset + self.length
     }
 }
 
-/// What a recording knows of a request besides what is asked for.
+/// Additional data on a request in a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordDetail {
-    /// The number of the process that asked.
+    /// Number of the process that made it.
     pub process: u32,
-    /// Nanoseconds until it was done, where that is known.
+    /// Nanoseconds until completion, if known.
     pub took: Option<u64>,
 }
 
-/// What a reader came across besides records.
+/// Observations of a reader besides records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Records whose stamp was earlier than that of the record before; they were taken as
-    /// simultaneous with it.
+    /// Records with an earlier timestamp than the previous one, treated as simultaneous with it.
     pub reordered: u64,
-    /// Lines or events that are no requests, by what they are.
+    /// Lines or events that are not requests, by kind.
     pub skipped: Vec<(&'static str, u64)>,
-    /// Whether stamps are whole seconds, over which their records were spread evenly.
+    /// Whether timestamps are whole seconds, over which records were spread evenly.
     pub has_whole_seconds: bool,
 }
 
@@ -78,21 +77,21 @@ impl Notes {
     }
 }
 
-/// A trace under way.
+/// A trace being read.
 pub trait TraceReader: Send {
-    /// The next record; `None` behind the last.
+    /// The next record; `None` after the last.
     ///
     /// # Errors
-    /// At the first mistake, with its place. Nothing is read after it.
+    /// At the first error, with its position. Nothing is read after it.
     fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError>;
 
-    /// Names of the files or devices that were met so far, by their numbers.
+    /// Names of the files or devices seen so far, by number.
     fn files(&self) -> &[String];
 
-    /// What was met so far besides records.
+    /// Observations so far.
     fn notes(&self) -> &Notes;
 
-    /// What more is known of the record that was handed out last: only recordings have that.
+    /// Additional data on the last record, which only recordings have.
     fn detail(&self) -> Option<RecordDetail> {
         None
     }

@@ -1,4 +1,4 @@
-//! From pages of the kernel's trace to the bytes of a recording.
+//! Converts pages of the kernel's trace to a recording.
 
 use std::collections::BTreeMap;
 
@@ -10,62 +10,62 @@ use crate::record::TraceOp;
 use crate::recording::{RecordingEncoder, RecordingEnd};
 
 const SECTOR_BYTES: u64 = 512;
-/// How long is believed what was said of a thread, nanoseconds.
+/// How long the owner of a thread is cached, nanoseconds.
 const FRESH_NS: u64 = 1_000_000_000;
-/// Threads that are remembered, at most.
+/// Maximum number of cached threads.
 const THREADS_MAX: usize = 1 << 16;
 
-/// A part of a device that is recorded; places count from its first byte.
+/// A recorded part of a device. Offsets count from its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedPart {
-    /// The device, as the kernel numbers it.
+    /// The kernel's device number.
     pub device: u32,
-    /// First sector of 512 bytes, and how many there are.
+    /// First sector of 512 bytes, and number of sectors.
     pub sectors: (u64, u64),
 }
 
-/// Whose thread it is.
+/// The owner of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ThreadOwner {
-    /// A process that is recorded, by its number and name. The name may be left out.
+    /// A recorded process, by number and name. The name may be omitted.
     Recorded(u32, String),
-    /// One that is not recorded.
+    /// Another process.
     Other,
     /// The thread has ended.
     Gone,
 }
 
-/// Requests that were recorded so far.
+/// Statistics of the recorded requests.
 #[derive(Debug, Default)]
 pub struct RecorderCounts {
     pub requests: u64,
-    /// Bytes that were read and written.
+    /// Bytes read and written.
     pub bytes: u64,
-    /// How long they took, nanoseconds.
+    /// Times of requests, nanoseconds.
     pub took: Histogram,
-    /// Requests whose end was not seen.
+    /// Requests without a completion.
     pub open: u64,
 }
 
-/// A recording under way.
+/// A recording in progress.
 #[derive(Debug)]
 pub struct TraceRecorder {
     layout: PageLayout,
     matcher: RequestMatcher,
     encoder: RecordingEncoder,
-    /// What is recorded; all devices where there is none.
+    /// Recorded parts; all devices if empty.
     parts: Vec<RecordedPart>,
-    /// Events that may have an earlier one of another processor before them.
+    /// Events that may be preceded by some of another processor.
     early: Vec<BlockEvent>,
     over: Vec<RecordedIo>,
     owners: Owners,
-    /// By the kernel's number: the file's number.
+    /// The kernel's device numbers and the file's.
     devices: BTreeMap<u32, u32>,
     pub counts: RecorderCounts,
 }
 
 impl TraceRecorder {
-    /// A recording that begins at a time of the events' clock.
+    /// Starts a recording at a time of the events' clock.
     #[must_use]
     pub fn new(
         layout: PageLayout,
@@ -88,15 +88,12 @@ impl TraceRecorder {
         }
     }
 
-    /// Take a page of a processor.
-    ///
-    /// # Errors
-    /// When it does not keep to the format.
+    /// Adds a page of a processor.
     pub fn page(&mut self, page: &[u8]) -> Result<(), String> {
         self.layout.events(page, &mut self.early).map(drop)
     }
 
-    /// All events up to a time were taken: follow them. `who` tells whose thread it is.
+    /// Processes events, which are complete up to a time. `who` returns the owner of a thread.
     pub fn advance(&mut self, until_ns: u64, who: &mut dyn FnMut(u32) -> ThreadOwner) {
         self.early.sort_by_key(|it| it.time_ns);
         let whole = self.early.partition_point(|it| it.time_ns <= until_ns);
@@ -110,7 +107,7 @@ impl TraceRecorder {
         self.encode();
     }
 
-    /// Encode what is over.
+    /// Encodes finished requests.
     fn encode(&mut self) {
         for mut io in self.over.drain(..) {
             if !self.parts.is_empty() && !self.parts.iter().any(|it| it.holds(&mut io)) {
@@ -134,26 +131,26 @@ impl TraceRecorder {
         }
     }
 
-    /// Take the bytes that are ready.
+    /// Takes the encoded bytes.
     #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
         self.encoder.take()
     }
 
-    /// Requests that are still under way are recorded without their end.
+    /// Records requests still in flight without completion.
     pub fn end_requests(&mut self) {
         self.matcher.finish(&mut self.over);
         self.encode();
     }
 
-    /// The end of the file.
+    /// Writes the end of the file.
     pub fn finish(&mut self, end: RecordingEnd) {
         self.encoder.finish(end);
     }
 }
 
 impl RecordedPart {
-    /// Whether a request is of this part, whose places it then counts in.
+    /// Whether a request is in this part, and makes its offset relative to it.
     fn holds(&self, io: &mut RecordedIo) -> bool {
         if self.device != io.device || !io.op.has_extent() {
             return self.device == io.device;
@@ -166,14 +163,14 @@ impl RecordedPart {
     }
 }
 
-/// Threads and processes that were met.
+/// Threads and processes seen so far.
 #[derive(Debug, Default)]
 struct Owners {
-    /// Whether threads that have ended before anybody looked are recorded.
+    /// Whether to record threads that ended before they were examined.
     takes_gone: bool,
-    /// By thread: when it was looked at, and the file's number of the process, if it is recorded.
+    /// By thread: when it was examined, and the file's number of the process, if recorded.
     known: BTreeMap<u32, (u64, Option<u32>)>,
-    /// By the system's number: the file's number.
+    /// The system's process numbers and the file's.
     processes: BTreeMap<u32, u32>,
 }
 
@@ -200,7 +197,7 @@ impl Owners {
         let process = match (who(thread), known) {
             (ThreadOwner::Recorded(process, name), _) => Some(number(process, name)),
             (ThreadOwner::Other, _) => None,
-            // It is what it was.
+            // Unchanged.
             (ThreadOwner::Gone, Some((_, process))) => process,
             (ThreadOwner::Gone, None) => self.takes_gone.then(|| number(thread, String::new())),
         };

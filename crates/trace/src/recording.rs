@@ -1,12 +1,12 @@
-//! Our own files of recordings: what `seekstone record` writes.
+//! The file format of recordings, which `seekstone record` writes.
 //!
-//! The first line is text. Blocks follow: the length of the compressed bytes and their CRC-32,
-//! both four bytes and little-endian, then a deflate stream. It begins with a [`BlockHead`] in
-//! postcard's form; then come the requests. Each is a byte (kind, flags, whether device and
-//! process are those of the one before, whether its end is known) and varints: the process and
-//! device where they changed, nanoseconds since the request before, sectors from the end of the
-//! last request of that device (zigzag), sectors, and nanoseconds until it was done. A block needs
-//! no other to be read, so that a file which was cut off keeps all but its last one.
+//! The first line is text. Blocks follow: the length of the compressed bytes and their CRC-32, both
+//! four bytes and little-endian, then a deflate stream. It begins with a [`BlockHead`] in
+//! postcard's form; then come the requests. Each is a byte (kind, flags, whether device and process
+//! are those of the one before, whether its end is known) and varints: the process and device where
+//! they changed, nanoseconds since the request before, sectors from the end of the last request of
+//! that device (zigzag), sectors, and nanoseconds until it was done. Each block can be read
+//! independently, so that a truncated file loses only its last block.
 
 use std::io::{BufRead, Read as _, Write as _};
 
@@ -24,59 +24,59 @@ use crate::timeline::Timeline;
 /// The first line.
 pub(crate) const HEADER: &str = "seekstone trace 1";
 const SECTOR_BYTES: u64 = 512;
-/// Requests of a block, at most.
+/// Maximum number of requests per block.
 const REQUESTS_MAX: usize = 8192;
-/// Compressed and plain bytes of a block, at most.
+/// Maximum compressed and uncompressed size of a block, bytes.
 const COMPRESSED_MAX: u32 = 8 << 20;
 const PLAIN_MAX: u64 = 16 << 20;
-/// Devices and processes of a recording, at most.
+/// Maximum number of devices and processes in a recording.
 const NAMES_MAX: usize = 1 << 20;
-/// Bits of a request's first byte: two of the kind, four of the flags.
+/// Layout of a request's first byte: two bits of kind, four of flags.
 const FLAGS_SHIFT: u8 = 2;
 const IS_SAME: u8 = 1 << 6;
 const IS_DONE: u8 = 1 << 7;
 
-/// What stands at the beginning of a block.
+/// Head of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct BlockHead {
     requests: u32,
-    /// Devices that were not met before: their names.
+    /// Names of new devices.
     devices: Vec<String>,
-    /// Processes that were not met before: their names, empty where they are left out.
+    /// Names of new processes, empty if omitted.
     processes: Vec<String>,
     end: Option<RecordingEnd>,
 }
 
-/// What is known at the end of a recording.
+/// Data at the end of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordingEnd {
-    /// How long was recorded, nanoseconds.
+    /// Length of the recording, nanoseconds.
     pub length_ns: u64,
     /// Events that the kernel dropped.
     pub lost: u64,
     /// Own CPU time, nanoseconds.
     pub cpu_ns: u64,
-    /// Whether times count from where requests were asked for, and not from where they were issued.
+    /// Whether times count from when requests were made, rather than issued.
     pub has_starts: bool,
 }
 
-/// Makes the bytes of a recording.
+/// Encodes a recording.
 #[derive(Debug)]
 pub struct RecordingEncoder {
-    /// What is ready to be written.
+    /// Encoded bytes.
     ready: Vec<u8>,
     head: BlockHead,
     body: Vec<u8>,
     last: BlockState,
 }
 
-/// What a request is told by.
+/// State to which a request is relative.
 #[derive(Debug, Default)]
 struct BlockState {
     at: u64,
     device: u32,
     process: u32,
-    /// By device, the sector behind the last request.
+    /// By device: the sector after the last request.
     ends: Vec<u64>,
 }
 
@@ -102,20 +102,20 @@ impl Default for RecordingEncoder {
 }
 
 impl RecordingEncoder {
-    /// The next device has this name.
+    /// Adds the next device.
     pub fn add_device(&mut self, name: String) {
         self.head.devices.push(name);
     }
 
-    /// The next process has this name, or none.
+    /// Adds the next process, possibly without a name.
     pub fn add_process(&mut self, name: String) {
         self.head.processes.push(name);
     }
 
-    /// One request; its device and process were added.
+    /// Adds a request, whose device and process were added before.
     ///
     /// # Panics
-    /// Never: memory takes what is written.
+    /// Never: it writes to memory.
     pub fn add(&mut self, io: &RecordedIo) {
         let last = &mut self.last;
         let is_same = (io.device, io.process) == (last.device, last.process);
@@ -161,20 +161,20 @@ impl RecordingEncoder {
         self.ready.extend(bytes);
     }
 
-    /// Take the bytes that are ready.
+    /// Takes the encoded bytes.
     #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.ready)
     }
 
-    /// The end of the recording.
+    /// Ends the recording.
     pub fn finish(&mut self, end: RecordingEnd) {
         self.head.end = Some(end);
         self.end_block();
     }
 }
 
-/// A whole number in seven bits a byte, the lowest first.
+/// Encodes an integer as a varint, seven bits per byte, the lowest first.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -196,7 +196,7 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// A difference that may be negative, with small numbers for small ones.
+/// Zigzag encoding: small signed differences become small numbers.
 const fn zigzag(difference: u64) -> u64 {
     difference << 1 ^ 0_u64.wrapping_sub(difference >> 63)
 }
@@ -209,10 +209,10 @@ const fn unzigzag(number: u64) -> u64 {
 pub struct RecordingReader<R> {
     file: String,
     input: R,
-    /// Bytes that were read.
+    /// Bytes read.
     at: u64,
     block: Vec<u8>,
-    /// How much of the block was read, and requests of it that were not.
+    /// Position in the block, and number of requests left in it.
     position: usize,
     left: u32,
     last: BlockState,
@@ -221,7 +221,7 @@ pub struct RecordingReader<R> {
     end: Option<RecordingEnd>,
     timeline: Timeline,
     notes: Notes,
-    /// A durable write is followed by a flush.
+    /// The flush that follows a durable write.
     flush: Option<TraceRecord>,
     detail: Option<RecordDetail>,
 }
@@ -247,10 +247,10 @@ impl<R: BufRead> RecordingReader<R> {
         }
     }
 
-    /// The next request with all that is known of it.
+    /// The next request with all its data.
     ///
     /// # Errors
-    /// At the first mistake.
+    /// At the first error.
     pub fn next_io(&mut self) -> Result<Option<RecordedIo>, TraceError> {
         while self.left == 0 {
             if !self.next_block()? {
@@ -271,13 +271,13 @@ impl<R: BufRead> RecordingReader<R> {
             .ok_or_else(|| self.fault("a request in the block before this is damaged"))
     }
 
-    /// What stands at its end, once it was read to there; `None` of one that was cut off.
+    /// Data at the end, once read; `None` for a truncated recording.
     #[must_use]
     pub const fn end(&self) -> Option<&RecordingEnd> {
         self.end.as_ref()
     }
 
-    /// Names of processes that were met so far, empty where the recording has none.
+    /// Names of processes seen so far, empty if the recording has none.
     #[must_use]
     pub fn processes(&self) -> &[String] {
         &self.processes
@@ -287,7 +287,7 @@ impl<R: BufRead> RecordingReader<R> {
         TraceError::new(&self.file, TracePosition::Byte(self.at), text)
     }
 
-    /// Read the next block; says whether there was one.
+    /// Reads the next block. Returns whether there was one.
     fn next_block(&mut self) -> Result<bool, TraceError> {
         if self.at == 0 {
             let mut line = Vec::new();
@@ -334,7 +334,7 @@ impl<R: BufRead> RecordingReader<R> {
         Ok(true)
     }
 
-    /// So many bytes; `None` at the end of the file, which may be cut off.
+    /// Reads `length` bytes; `None` at the end of the file, which may be truncated.
     fn exactly(&mut self, length: u64) -> Result<Option<Vec<u8>>, TraceError> {
         let mut bytes = Vec::new();
         let read = (&mut self.input).take(length).read_to_end(&mut bytes);
@@ -402,7 +402,7 @@ impl BlockState {
 impl<R: BufRead + Send> TraceReader for RecordingReader<R> {
     fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         if let Some(flush) = self.flush.take() {
-            // The write took until it was durable.
+            // The time of the write lasts until it is durable.
             self.detail = None;
             return Ok(Some(flush));
         }

@@ -1,4 +1,4 @@
-//! What a trace asks for, from one pass over it in bounded memory.
+//! Summary of a trace, from one pass in bounded memory.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use crate::error::TraceError;
 use crate::heat::{Heat, HeatMap};
 use crate::record::{Notes, TraceOp, TraceReader, TraceRecord};
 
-/// Lengths that are told apart, at most; further ones are counted as the next power of two.
+/// Maximum number of distinct lengths. Further ones are rounded up to a power of two.
 const LENGTHS_MAX: usize = 1024;
 const SECOND_NS: u64 = 1_000_000_000;
-/// Hot spots that are named.
+/// Number of hot spots listed.
 const HOT_SPOTS: usize = 5;
-/// Alignments above this are of no interest.
+/// Larger alignments are irrelevant.
 const UNIT_MAX: u64 = 1 << 20;
 
 /// Requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpCount {
     pub count: u64,
-    /// Bytes of them together.
+    /// Total bytes.
     pub bytes: u64,
 }
 
-/// How many requests have one length.
+/// Number of requests with one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LengthCount {
     /// Bytes.
@@ -33,16 +33,16 @@ pub struct LengthCount {
     pub count: u64,
 }
 
-/// A part of a file that many requests go to.
+/// A part of a file with many requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HotSpot {
-    /// The file's or device's name.
+    /// Name of the file or device.
     pub file: String,
     /// Its first byte.
     pub offset: u64,
     /// Its length, bytes.
     pub length: u64,
-    /// Requests that begin in it.
+    /// Number of requests in it.
     pub count: u64,
 }
 
@@ -55,24 +55,23 @@ pub struct TraceSummary {
     pub span_ns: u64,
     /// Times between a request and the next, nanoseconds.
     pub gaps: Histogram,
-    /// Their standard deviation over their mean: 0 when even, 1 for random arrivals, more for
-    /// bursts.
+    /// Coefficient of variation of gaps: 0 if even, 1 for random arrivals, more for bursts.
     pub gap_variation: f64,
-    /// The most requests that came in one second of the trace.
+    /// Maximum number of requests in one second of the trace.
     pub busiest_second: u64,
     /// Lengths of reads and writes, the most frequent first.
     pub sizes: Vec<LengthCount>,
-    /// All offsets and lengths are multiples of this power of two, at most 1 MiB.
+    /// Common alignment of offsets and lengths: a power of two, at most 1 MiB.
     pub unit: u64,
-    /// The share of reads and writes that begin where the one before on the same file ended.
+    /// Share of reads and writes that start where the previous one on the same file ended.
     pub sequential_share: f64,
-    /// Files or devices, each with the byte behind the last that is asked for.
+    /// Files or devices with their ends: the byte after the last one used.
     pub files: Vec<(String, u64)>,
-    /// The hottest parts, the hottest first.
+    /// Hot spots, the hottest first.
     pub hot_spots: Vec<HotSpot>,
-    /// How requests are spread over all parts.
+    /// Distribution of requests over all parts.
     pub heat: Heat,
-    /// What the reader came across.
+    /// Observations of the reader.
     pub notes: Notes,
 }
 
@@ -89,14 +88,14 @@ impl TraceSummary {
         self.ops[0].count + self.ops[1].count
     }
 
-    /// Requests per second on average, where the trace has a length.
+    /// Mean requests per second, if the trace has a length.
     #[must_use]
     pub fn per_second(&self) -> Option<f64> {
         let seconds = self.span_ns as f64 / SECOND_NS as f64;
         (self.span_ns > 0).then(|| self.requests() as f64 / seconds)
     }
 
-    /// Bytes of all files together.
+    /// Total size of all files.
     #[must_use]
     pub fn extent(&self) -> u64 {
         let ends = self.files.iter().map(|(_, end)| *end);
@@ -104,10 +103,10 @@ impl TraceSummary {
     }
 }
 
-/// Read a trace to its end; `go_on` is asked now and then.
+/// Reads a trace to its end; `go_on` is called from time to time.
 ///
 /// # Errors
-/// At the first mistake in it.
+/// At the first error in it.
 pub fn summarise(
     reader: &mut dyn TraceReader,
     mut go_on: impl FnMut() -> bool,
@@ -130,11 +129,11 @@ struct SummaryBuilder {
     found: TraceSummary,
     lengths: BTreeMap<u64, u64>,
     heat: HeatMap,
-    /// By file: where the last request ended, and the highest end.
+    /// By file: end of the last request, and the highest end.
     ends: Vec<(Option<u64>, u64)>,
     sequential: u64,
     last_at: Option<u64>,
-    /// Mean and sum of squared differences of gaps (Welford).
+    /// Mean and sum of squared deviations of gaps (Welford).
     gap_mean: f64,
     gap_squares: f64,
     second: u64,

@@ -1,14 +1,14 @@
-//! From a format's stamps to instants that begin at zero and never go back, and from names to
+//! Converts timestamps of a format to times that start at zero and never decrease, and names to
 //! numbers.
 
 use std::collections::BTreeMap;
 
 use crate::record::Notes;
 
-/// Files or devices of a trace, at most: their names are all that is kept of it.
+/// Maximum number of files or devices in a trace, whose names are the only part kept in memory.
 const FILES_MAX: usize = 65_536;
 
-/// Instants of a trace.
+/// Times of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
     first: Option<u64>,
@@ -16,7 +16,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// The instant of a stamp in nanoseconds, whatever they count from.
+    /// The time of a timestamp in nanoseconds, whatever its origin.
     pub fn place(&mut self, stamp_ns: u64, notes: &mut Notes) -> u64 {
         let first = *self.first.get_or_insert(stamp_ns);
         let at = stamp_ns.saturating_sub(first);
@@ -37,7 +37,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The number of a name, a new one where it was not met before.
+    /// The number of a name, which is added if new.
     pub fn number(&mut self, name: &str) -> Result<u32, String> {
         if self
             .names

@@ -1,18 +1,18 @@
-//! A file of workloads for `trial --workload` that asks for much the same as a trace: reads and
-//! writes apart, each as long as its rate stays the same. Arrivals are random.
+//! Writes a file for `trial --workload` that approximates a trace: reads and writes separately, in
+//! phases of constant rate. Arrivals are random.
 
 use std::fmt::Write as _;
 
 use crate::profile::{LoadProfile, OpProfile};
 
-/// Lengths that a workload names, at most.
+/// Maximum number of lengths in a workload.
 const LENGTHS_MAX: usize = 12;
-/// Zones that a pattern has, at most.
+/// Maximum number of zones in a pattern.
 const ZONES_MAX: u64 = 20;
-/// Rates that differ by no more standard deviations than this are one.
+/// Rates that differ by at most this many standard deviations count as equal.
 const SAME_DEVIATIONS: f64 = 4.0;
 
-/// The file, for a trace of that name; `None` where it neither reads nor writes, or has no length.
+/// The file, for a trace with that name; `None` if it neither reads nor writes, or has no length.
 #[must_use]
 pub fn workload_text(profile: &LoadProfile, extent: u64, name: &str) -> Option<String> {
     if profile.span_ns == 0 || profile.ops.iter().all(|it| it.count == 0) {
@@ -63,21 +63,21 @@ fn format_seconds(nanos: u64) -> String {
     format!("{}us", nanos / 1000)
 }
 
-/// A time of one rate.
+/// A phase with a constant rate.
 struct Phase {
     start_ns: u64,
     length_ns: u64,
     count: u64,
-    /// Whether it is the whole trace.
+    /// Whether it covers the whole trace.
     is_whole: bool,
 }
 
-/// The whole trace where its windows differ by no more than chance makes, else windows in a row
-/// that differ by no more than that.
+/// The whole trace if its windows differ only by chance, otherwise runs of consecutive windows that
+/// do.
 fn phases(profile: &LoadProfile, op: usize) -> Vec<Phase> {
     let counts = &profile.ops[op].by_time;
     let windows = counts.len().max(1) as u64;
-    // Where the window of that number begins.
+    // Start of a window.
     let begin = |number: u64| {
         let begin = u128::from(profile.span_ns) * u128::from(number) / u128::from(windows);
         begin as u64
@@ -87,7 +87,7 @@ fn phases(profile: &LoadProfile, op: usize) -> Vec<Phase> {
     for (number, &count) in (0..).zip(counts) {
         let is_same = phases.last().is_some_and(|phase| {
             let mean = phase.count as f64 / f64::from(length);
-            // The mean is that of a sample, too.
+            // The mean is also estimated from a sample.
             let deviation = (mean.max(1.0) * (1.0 + 1.0 / f64::from(length))).sqrt();
             (count as f64 - mean).abs() <= SAME_DEVIATIONS * deviation
         });
@@ -115,7 +115,7 @@ fn phases(profile: &LoadProfile, op: usize) -> Vec<Phase> {
     phases
 }
 
-/// Whole percents that add up to 100, one at least of each; the largest makes up for rounding.
+/// Whole percents that add up to 100, at least one each. The largest absorbs the rounding.
 fn percents(counts: &[u64]) -> Vec<u64> {
     let all = counts.iter().sum::<u64>().max(1) as f64;
     let percent = |count: &u64| ((*count as f64 / all * 100.0).round() as u64).max(1);
@@ -132,7 +132,7 @@ fn blocks(op: &OpProfile) -> String {
     let mut lengths: Vec<(u64, u64)> = op.lengths.iter().map(|(one, two)| (*one, *two)).collect();
     lengths.sort_by_key(|it| (std::cmp::Reverse(it.1), it.0));
     lengths.truncate(LENGTHS_MAX);
-    // Less than half a percent of them have any of the others.
+    // Each of the others has less than half a percent.
     let all: u64 = lengths.iter().map(|it| it.1).sum();
     lengths.retain(|it| it.1 * 200 >= all);
     if let [(length, _)] = lengths[..] {
@@ -146,7 +146,7 @@ fn blocks(op: &OpProfile) -> String {
     shares.join(":")
 }
 
-/// Sequential, partly so, uniform, or in zones.
+/// Sequential, partly sequential, uniform, or in zones.
 fn pattern(op: &OpProfile) -> String {
     let random = 100 - (op.sequential as f64 / op.count.max(1) as f64 * 100.0).round() as u64;
     if random == 0 {
@@ -167,13 +167,13 @@ fn pattern(op: &OpProfile) -> String {
     format!("zoned:{}", shares.join(":"))
 }
 
-/// Requests and percents of the bytes, from the first byte on: each zone has a twentieth of the
-/// requests or more, or is as long as it can be. One where chance explains all differences.
+/// Zones from the first byte on, as percents of requests and bytes: each has at least 5 % of the
+/// requests, or is as long as possible. A single zone if chance explains all differences.
 fn zones(op: &OpProfile) -> Vec<(u64, u64)> {
     let mean = op.count as f64 / op.places.len().max(1) as f64;
     let square = |it: &u64| (*it as f64 - mean).powi(2) / mean.max(1e-9);
     let excess: f64 = op.places.iter().map(square).sum();
-    // Chi-square has this mean, and this variance; four deviations are no chance.
+    // Mean and variance of chi-square. Four standard deviations are significant.
     let free = op.places.len().saturating_sub(1) as f64;
     if excess <= free + SAME_DEVIATIONS * (2.0 * free).sqrt() {
         return vec![(op.count, 100)];

@@ -7,7 +7,7 @@ use crate::record::{TraceOp, TraceRecord};
 
 const MICROSECOND_NS: u64 = 1000;
 
-/// A log under way. Stamps are whole microseconds, as the format has them.
+/// Writes a log. Timestamps are whole microseconds.
 #[derive(Debug)]
 pub struct IologWriter<W> {
     output: W,
@@ -16,11 +16,11 @@ pub struct IologWriter<W> {
 }
 
 impl<W: Write> IologWriter<W> {
-    /// A log of those files, by their numbers in records. The format parts fields by spaces, so
-    /// that a name must hold none.
+    /// Starts a log of these files, by their numbers in records. Fields are separated by spaces, so
+    /// names must not contain any.
     ///
     /// # Errors
-    /// When a name holds white space, or the output refuses.
+    /// If a name contains white space, or the output fails.
     pub fn begin(mut output: W, files: &[String]) -> io::Result<Self> {
         let is_name =
             |it: &String| !it.is_empty() && !it.contains(|c: char| c.is_ascii_whitespace());
@@ -41,15 +41,15 @@ impl<W: Write> IologWriter<W> {
         })
     }
 
-    /// Where it goes.
+    /// The output.
     pub const fn output_mut(&mut self) -> &mut W {
         &mut self.output
     }
 
-    /// One request.
+    /// Writes a request.
     ///
     /// # Errors
-    /// When the output refuses.
+    /// If the output fails.
     pub fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         self.last_us = self.last_us.max(record.at / MICROSECOND_NS);
         let file = &self.files[record.file as usize];
@@ -61,10 +61,10 @@ impl<W: Write> IologWriter<W> {
         writeln!(self.output, "{stamp} {file} {op} {offset} {length}")
     }
 
-    /// The end of the log.
+    /// Ends the log.
     ///
     /// # Errors
-    /// When the output refuses.
+    /// If the output fails.
     pub fn finish(mut self) -> io::Result<W> {
         for file in &self.files {
             writeln!(self.output, "{} {file} close", self.last_us)?;
