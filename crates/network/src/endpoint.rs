@@ -1,4 +1,4 @@
-//! Where a server is, and whether it is spoken to in clear or encrypted.
+//! The address of a server, and whether to connect with TLS.
 
 use std::fmt;
 use std::io;
@@ -9,31 +9,31 @@ use crate::tls::{TlsError, TlsPeer};
 use crate::transport::HttpTransport;
 use crate::url::{Protocol, Url, UrlError};
 
-/// A server that can be connected to.
+/// A server.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub(crate) address: SocketAddr,
-    /// Who it must prove to be; in clear without it.
+    /// The name it must prove; none without TLS.
     tls: Option<TlsPeer>,
 }
 
-/// Why a server cannot be connected to.
+/// Why a server cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// No such server.
+    /// The address is not valid.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// Nothing can be encrypted.
+    /// TLS is not possible.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }
 
 impl Endpoint {
-    /// The server of an address. The certificate of an encrypted one must come from an authority
-    /// in the PEM file `ca`; from one of the system's without it.
+    /// The server of an address. With TLS, its certificate must be issued by an authority in the
+    /// PEM file `ca`, or without it by one of the system's.
     ///
     /// # Errors
-    /// When there is no such server, or there are no such authorities.
+    /// If the server or the authorities do not exist.
     pub fn of(url: &Url, ca: Option<&Path>) -> Result<Self, EndpointError> {
         let is_encrypted = url.protocol == Protocol::Https;
         let tls = is_encrypted.then(|| TlsPeer::new(&url.host, ca));
@@ -43,7 +43,7 @@ impl Endpoint {
         })
     }
 
-    /// What requests are sent on; of the handshake nothing has happened yet.
+    /// The transport for requests, before any handshake.
     pub(crate) fn transport(&self, stream: TcpStream) -> io::Result<Box<dyn HttpTransport>> {
         match &self.tls {
             None => Ok(Box::new(stream)),

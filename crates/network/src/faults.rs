@@ -1,14 +1,14 @@
-//! What went wrong, counted by cause.
+//! Counts failures by cause.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-/// Causes kept by their own text; more of them are counted together.
+/// Maximum number of distinct causes. Further ones are counted together.
 const CAUSES_MAX: usize = 32;
 const OTHERS: &str = "others";
 
-/// How often what went wrong.
+/// Failures by cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureCounts {
     counts: BTreeMap<String, u64>,
@@ -22,7 +22,7 @@ impl FailureCounts {
         *self.counts.entry(key).or_default() += 1;
     }
 
-    /// Add all of `other`.
+    /// Adds all failures of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (cause, count) in &other.counts {
             let is_full = self.counts.len() >= CAUSES_MAX && !self.counts.contains_key(cause);
@@ -36,7 +36,7 @@ impl FailureCounts {
         self.counts.values().sum()
     }
 
-    /// Each cause with its count, in the order of the alphabet.
+    /// Causes with counts, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.counts
             .iter()
@@ -45,7 +45,7 @@ impl FailureCounts {
 }
 
 impl fmt::Display for FailureCounts {
-    /// Such as `3 x status 404, 1 x connect: Connection refused`.
+    /// Formats as `3 x status 404, 1 x connect: Connection refused`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (cause, count)) in self.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
@@ -55,7 +55,7 @@ impl fmt::Display for FailureCounts {
     }
 }
 
-/// The system's words for an error, without its number.
+/// The system's text for an error, without its number.
 #[must_use]
 pub fn cause_of(error: &io::Error) -> String {
     let text = error.to_string();

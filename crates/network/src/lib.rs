@@ -1,8 +1,8 @@
 //! Clients that measure servers over a network: HTTP pages, FTP files, plain TCP streams; and a
-//! link of a known delay and rate to measure over.
+//! link with known delay and rate to measure over.
 //!
-//! Knows nothing about studies, readings or reports. Every time runs from the moment at which a
-//! client set out to connect; what failed is counted by its cause and never dropped.
+//! Knows nothing about studies, readings or reports. Every time counts from when a client starts to
+//! connect. Failures are counted by cause and never dropped.
 
 mod endpoint;
 pub mod faults;
@@ -24,12 +24,12 @@ pub use endpoint::{Endpoint, EndpointError};
 pub use faults::FailureCounts;
 pub use tls::TLS_LEFT_OUT;
 
-/// Readers of what servers and the kernel send, for the fuzz targets.
+/// Parsers of data from servers and the kernel, for the fuzz targets.
 #[doc(hidden)]
 pub mod readers {
     pub use crate::ftp::reply::{Reply, read_reply};
     pub use crate::http::response::{Broken, Response};
 }
 
-/// Whether somebody wants a measurement to end.
+/// Whether the measurement should stop.
 pub type IsStopped<'a> = &'a (dyn Fn() -> bool + Sync);

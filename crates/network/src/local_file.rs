@@ -1,29 +1,29 @@
-//! The near end of a file transfer: a file that grows by whole extents, or nothing at all.
+//! The local end of a file transfer: a file that grows by whole extents, or nothing.
 
 use std::fs::File;
 use std::io::{self, Write};
 
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 
-/// Said of a file that would take more than it may.
+/// Error if a file would exceed its maximum size.
 const NO_ROOM: &str = "no space left within the limit. The rest of the file system stays free";
 
-/// Where received bytes go.
+/// Destination of received bytes.
 #[derive(Debug)]
 pub struct Sink {
     file: Option<File>,
-    /// Room is asked for in pieces of this size; 0 leaves it to the file system.
+    /// The file grows in extents of this size; 0 leaves it to the file system.
     extent: u64,
-    /// The most bytes that the file may take.
+    /// Maximum size of the file.
     room: u64,
     allocated: u64,
     written: u64,
-    /// How often room was asked for.
+    /// Number of allocations.
     pub allocations: u64,
 }
 
 impl Sink {
-    /// Bytes are counted and dropped.
+    /// Counts and discards bytes.
     #[must_use]
     pub fn nowhere() -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Sink {
         }
     }
 
-    /// A new and empty file, which grows by `extent` bytes, and to `room` bytes at most.
+    /// A new, empty file, which grows by `extent` bytes up to `room` bytes.
     #[must_use]
     pub fn file(file: File, extent: u64, room: u64) -> Self {
         Self {
@@ -47,10 +47,10 @@ impl Sink {
         }
     }
 
-    /// Take what came.
+    /// Writes received bytes.
     ///
     /// # Errors
-    /// When there is no room.
+    /// If there is no space.
     pub fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         let end = self.written + bytes.len() as u64;
         if let Some(file) = &mut self.file {
@@ -73,10 +73,10 @@ impl Sink {
         Ok(())
     }
 
-    /// Give back the room that was not needed, and close; returns how much was written.
+    /// Frees unused space, and closes the file. Returns the bytes written.
     ///
     /// # Errors
-    /// When the file system fails.
+    /// If the file system fails.
     pub fn finish(self, is_durable: bool) -> io::Result<u64> {
         if let Some(file) = &self.file {
             if self.allocated > self.written {

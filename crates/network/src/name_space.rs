@@ -1,6 +1,6 @@
-//! A measurement in a network namespace, as `ip netns exec NAME` gives one to a command.
+//! Runs a measurement in a network namespace, as `ip netns exec NAME` does for a command.
 //!
-//! A namespace belongs to a thread: the measurement runs in one of its own, and the rest of the
+//! A namespace belongs to a thread: the measurement runs in its own thread, and the rest of the
 //! program stays where it is.
 
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::thread;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::os::fd::AsFd;
 
-/// Where `ip netns` keeps names.
+/// Where `ip netns` stores names.
 pub const NAMES: &str = "/run/netns";
 
 /// Why a namespace cannot be entered.
@@ -23,10 +23,10 @@ pub struct NameSpaceError {
     advice: &'static str,
 }
 
-/// Move the calling thread into a namespace, for good.
+/// Moves the calling thread into a namespace permanently.
 ///
 /// # Errors
-/// When there is none of that name, or it may not be entered.
+/// If it does not exist or cannot be entered.
 pub fn enter(name: &str) -> Result<(), NameSpaceError> {
     let fault = |cause: io::Error| NameSpaceError {
         name: name.into(),
@@ -45,13 +45,13 @@ pub fn enter(name: &str) -> Result<(), NameSpaceError> {
     move_into_link_name_space(file.as_fd(), network).map_err(|errno| fault(errno.into()))
 }
 
-/// Do `work` in a namespace, or where we are when none is named.
+/// Runs `work` in a namespace, or in the current one if none is named.
 ///
 /// # Errors
-/// When the namespace cannot be entered.
+/// If the namespace cannot be entered.
 ///
 /// # Panics
-/// When `work` does.
+/// If `work` panics.
 pub fn run_in<T: Send>(
     name: Option<&str>,
     work: impl FnOnce() -> T + Send,

@@ -1,4 +1,4 @@
-//! Waiting in slices, so that somebody who wants an end is heard while a server says nothing.
+//! Waits in slices, so that a stop request is noticed while a server is silent.
 
 use std::io;
 use std::net::TcpStream;
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use crate::IsStopped;
 
-/// How long one slice is.
+/// Length of a slice.
 pub const SLICE: Duration = Duration::from_millis(100);
 
-/// How a wait ended that brought nothing.
+/// Why a wait ended without data.
 #[derive(Debug)]
 pub enum WaitError {
-    /// Nothing came for as long as was allowed.
+    /// The timeout expired.
     TimedOut,
-    /// Somebody wants an end.
+    /// The run is stopped.
     Stopped,
     /// The connection failed.
     Failed(io::Error),
@@ -23,27 +23,27 @@ pub enum WaitError {
 /// How long a peer may be silent.
 #[derive(Clone, Copy)]
 pub struct Patience<'a> {
-    /// The longest silence.
+    /// Maximum silence.
     pub timeout: Duration,
-    /// Asked after each slice.
+    /// Checked after each slice.
     pub is_stopped: IsStopped<'a>,
 }
 
 impl Patience<'_> {
-    /// A stream that wakes up after each slice.
+    /// Makes a stream's calls return after each slice.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn prepare(&self, stream: &TcpStream) -> io::Result<()> {
         let slice = SLICE.min(self.timeout.max(Duration::from_millis(1)));
         stream.set_read_timeout(Some(slice))?;
         stream.set_write_timeout(Some(slice))
     }
 
-    /// Try until something moves.
+    /// Retries until there is progress.
     ///
     /// # Errors
-    /// When nothing does for the whole timeout, somebody stops it, or it fails.
+    /// If there is none for the whole timeout, the run is stopped, or it fails.
     pub fn attempt<T>(&self, mut work: impl FnMut() -> io::Result<T>) -> Result<T, WaitError> {
         let begun = Instant::now();
         loop {
@@ -62,7 +62,7 @@ impl Patience<'_> {
     }
 }
 
-/// Whether an error only says that nothing came within a slice.
+/// Whether an error only means that a slice passed without data.
 #[must_use]
 pub fn is_silence(error: &io::Error) -> bool {
     matches!(

@@ -1,24 +1,24 @@
-//! Processor time of a server on this machine, from `/proc/PID/stat` (proc_pid_stat(5)).
+//! CPU time of a server on this machine, from `/proc/PID/stat` (proc_pid_stat(5)).
 //!
-//! A server may be many processes, and may start one for each connection. All processes of one
-//! name are added up, with the children that they have waited for: when a child ends, its time
-//! moves to its parent and is not lost. The kernel counts in ticks, mostly of 10 ms.
+//! A server may be many processes, and may start one per connection. All processes with one name
+//! are added up, with their reaped children: when a child ends, its time moves to its parent and is
+//! not lost. The kernel counts in ticks, usually of 10 ms.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Whose processor time is wanted.
+/// The process or processes to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MeasuredProcess {
-    /// One process, with children that have ended.
+    /// One process, with its reaped children.
     Process(u32),
-    /// All processes of this name, as in `/proc/PID/comm`: at most 15 characters.
+    /// All processes with this name, as in `/proc/PID/comm`: at most 15 characters.
     Named(String),
 }
 
 impl MeasuredProcess {
-    /// A number is a process, all else a name.
+    /// Parses a process id or a name.
     #[must_use]
     pub fn of(text: &str) -> Self {
         match text.parse() {
@@ -27,7 +27,7 @@ impl MeasuredProcess {
         }
     }
 
-    /// The processor time that it has used so far; `None` when there is no such process.
+    /// CPU time used so far; `None` if there is no such process.
     #[must_use]
     pub fn processor_time(&self) -> Option<Duration> {
         self.processor_time_in(Path::new("/proc"))
@@ -43,7 +43,7 @@ impl MeasuredProcess {
     }
 }
 
-/// The kernel cuts names off here.
+/// The kernel truncates names to this length.
 const NAME_MAX: usize = 15;
 
 struct Stat {
@@ -70,8 +70,8 @@ fn stat_of(process: &Path) -> Option<Stat> {
     parse(&fs::read_to_string(process.join("stat")).ok()?)
 }
 
-/// `PID (NAME) STATE ...`; a name may hold blanks and brackets. Fields 14 to 17 are the times of
-/// the process in user and kernel mode, and of its children.
+/// Parses `PID (NAME) STATE ...`; a name may contain blanks and brackets. Fields 14 to 17 are user
+/// and system time of the process and its children.
 fn parse(text: &str) -> Option<Stat> {
     let (head, fields) = text.rsplit_once(')')?;
     let name = head.split_once('(')?.1;

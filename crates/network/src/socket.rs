@@ -1,4 +1,4 @@
-//! Sockets with a window of a chosen size.
+//! Sockets with a given window size.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,19 +6,19 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, sockopt};
 
-/// Connections that may wait to be accepted.
+/// Maximum number of connections waiting to be accepted.
 const BACKLOG: i32 = 16;
 
-/// What a socket is given before it connects.
+/// Socket options set before connecting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// The most bytes that may be under way unacknowledged; the system's own way without it.
+    /// Maximum unacknowledged bytes; the system's default if absent.
     pub window: Option<u32>,
-    /// How the sender adapts to the link, such as `reno`; the system's default without it.
+    /// Congestion control, such as `reno`; the system's default if absent.
     pub congestion: Option<String>,
 }
 
-/// The system only says that there is no such file.
+/// The system only reports a missing file.
 fn unknown_congestion(name: &str, errno: rustix::io::Errno) -> io::Error {
     let why = match errno {
         rustix::io::Errno::NOENT => "the system has no algorithm of that name".to_owned(),
@@ -31,30 +31,29 @@ fn unknown_congestion(name: &str, errno: rustix::io::Errno) -> io::Error {
 }
 
 impl SocketOptions {
-    /// Whether the system takes them.
+    /// Checks that the system accepts them.
     ///
     /// # Errors
-    /// When it does not, in words.
+    /// If it does not, in words.
     pub fn check(&self) -> io::Result<()> {
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         self.apply(&make(&address, SocketFlags::CLOEXEC)?)
     }
 
-    /// The same again, now that bytes have come: with the first ones the kernel sees how large
-    /// packets are, and reckons a limit of its own from the size of the buffer.
+    /// Sets the window again after the first bytes: from these the kernel learns the packet size,
+    /// and derives its own limit from the buffer size.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub(crate) fn hold_window(&self, stream: &TcpStream) -> io::Result<()> {
         self.window
             .map_or(Ok(()), |window| sys::limit_window(stream.as_fd(), window))
     }
 
-    /// Before it connects or listens: the scale of windows is agreed on when a connection begins.
-    ///
-    /// What a receiver offers never exceeds the window (`TCP_WINDOW_CLAMP`). The buffer is twice
-    /// that, because the kernel also charges it for the packets around the bytes. A sender keeps
-    /// what is unacknowledged in its buffer, and the kernel doubles what is asked for likewise.
+    /// Set before connecting or listening, since window scaling is negotiated at the start of a
+    /// connection. The receiver's offer never exceeds the window (`TCP_WINDOW_CLAMP`). The buffer
+    /// is twice that, because the kernel also charges packet overhead to it. A sender keeps
+    /// unacknowledged data in its buffer, which the kernel also doubles.
     fn apply(&self, socket: &OwnedFd) -> io::Result<()> {
         if let Some(window) = self.window {
             let bytes = window as usize;
@@ -70,7 +69,7 @@ impl SocketOptions {
     }
 }
 
-/// A socket for `address` that does not block.
+/// A non-blocking socket for `address`.
 pub(crate) fn open(address: &SocketAddr, options: &SocketOptions) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = make(address, flags)?;
@@ -79,7 +78,7 @@ pub(crate) fn open(address: &SocketAddr, options: &SocketOptions) -> io::Result<
     Ok(socket)
 }
 
-/// Connect, and wait for it for at most `patience`'s slice after slice.
+/// Connects, and waits for it in slices of `patience`.
 pub(crate) fn connect(
     address: &SocketAddr,
     options: &SocketOptions,
@@ -105,7 +104,7 @@ pub(crate) fn connect(
     Ok(stream)
 }
 
-/// Listen on a port of the system's choice.
+/// Listens on a port chosen by the system.
 pub(crate) fn listen(address: &SocketAddr, options: &SocketOptions) -> io::Result<TcpListener> {
     let socket = make(address, SocketFlags::CLOEXEC)?;
     options.apply(&socket)?;
@@ -123,13 +122,12 @@ fn make(address: &SocketAddr, flags: SocketFlags) -> io::Result<OwnedFd> {
     Ok(made)
 }
 
-/// Wait for one slice; silence is [`io::ErrorKind::WouldBlock`].
+/// Waits for one slice; silence is [`io::ErrorKind::WouldBlock`].
 fn wait_until_writable(socket: &OwnedFd) -> io::Result<()> {
     wait(socket.as_fd(), rustix::event::PollFlags::OUT)
 }
 
-/// Wait for one slice until something is there to be read; silence is
-/// [`io::ErrorKind::WouldBlock`].
+/// Waits for one slice until data can be read; silence is [`io::ErrorKind::WouldBlock`].
 pub(crate) fn wait_until_readable(socket: impl AsFd) -> io::Result<()> {
     wait(socket.as_fd(), rustix::event::PollFlags::IN)
 }

@@ -1,4 +1,4 @@
-//! One plain TCP stream from a sender to a receiver, both ours: what window and link let through.
+//! One plain TCP stream between our own sender and receiver: the throughput of window and link.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
@@ -15,71 +15,71 @@ use crate::name_space::{NameSpaceError, run_in};
 use crate::patience::{Patience, WaitError, is_silence};
 use crate::socket::{self, SocketOptions};
 
-/// What is sent.
+/// A planned stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPlan {
-    /// The receiver's own address; the port is of the system's choice.
+    /// The receiver's own address; the system chooses the port.
     pub receiver: IpAddr,
-    /// The network namespace of the receiver; ours without it.
+    /// Network namespace of the receiver; the current one if absent.
     pub receiver_space: Option<String>,
-    /// The network namespace of the sender; ours without it.
+    /// Network namespace of the sender; the current one if absent.
     pub sender_space: Option<String>,
     pub bytes: u64,
-    /// Bytes handed to the system at once, on both sides.
+    /// Buffer size on both sides.
     pub buffer: usize,
-    /// Window of the receiver, and how the sender adapts.
+    /// Window of the receiver, and congestion control of the sender.
     pub socket: SocketOptions,
-    /// The longest silence.
+    /// Maximum silence.
     pub timeout: Duration,
 }
 
-/// What came of it.
+/// Result of a stream.
 #[derive(Clone, Debug, Default)]
 pub struct StreamOutcome {
-    /// Bytes that the receiver has seen.
+    /// Bytes that reached the receiver.
     pub bytes: u64,
-    /// From the start of the connecting to the last byte at the receiver.
+    /// From the start of connecting to the last byte at the receiver.
     pub elapsed: Duration,
-    /// The round trip of connecting, as the sender's system saw it: small packets, an idle link.
+    /// Round-trip time of connecting, measured by the sender's system: small packets, an idle link.
     pub idle_round_trip: Duration,
-    /// The round trip as the sender saw it: the mean of what it was every 100 ms, and at the end.
+    /// Mean round-trip time as seen by the sender, sampled every 100 ms and at the end.
     pub round_trip: Duration,
-    /// Processor time of the sender.
+    /// CPU time of the sender.
     pub sender_cpu: Duration,
-    /// Processor time of the receiver.
+    /// CPU time of the receiver.
     pub receiver_cpu: Duration,
-    /// Why it was not whole.
+    /// Why it was incomplete.
     pub fault: Option<String>,
-    /// Somebody ended it early.
+    /// Whether it was stopped early.
     pub is_stopped: bool,
 }
 
-/// Why nothing could be begun.
+/// Why it could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// A namespace cannot be entered.
     #[error(transparent)]
     NameSpace(#[from] NameSpaceError),
-    /// The system refuses a thread.
+    /// A thread could not be started.
     #[error("cannot start a thread for the receiver: {0}")]
     Thread(String),
-    /// The receiver's address is not its own.
+    /// The receiver cannot use the address.
     #[error("cannot listen on {address}: {cause}. It must be an address of the receiver's side")]
     Listen {
         /// As given.
         address: IpAddr,
-        /// The system's words.
+        /// The system's text.
         cause: String,
     },
 }
 
-/// Send one stream.
+/// Sends one stream.
 ///
 /// # Errors
-/// When sender or receiver cannot be set up. What happens to the stream is in the outcome.
+/// If sender or receiver cannot be set up. Failures of the stream are in the outcome.
 ///
 /// # Panics
-/// Never, but for a mistake in here.
+/// Never, except for a bug here.
 pub fn send_stream(
     plan: &StreamPlan,
     is_stopped: IsStopped<'_>,
@@ -88,7 +88,7 @@ pub fn send_stream(
         timeout: plan.timeout,
         is_stopped,
     };
-    // A sender that failed must not leave the receiver waiting.
+    // A failed sender must not leave the receiver waiting.
     let is_alone = AtomicBool::new(false);
     let is_over = || is_stopped() || is_alone.load(Ordering::Relaxed);
     let (sender, port) = channel();
@@ -125,7 +125,7 @@ pub fn send_stream(
 struct Sent {
     begun: Instant,
     idle_round_trip: Duration,
-    /// Sum and number of looks at the round trip.
+    /// Sum and number of round-trip samples.
     round_trips: (Duration, u32),
     cpu: Duration,
     ended: Option<WaitError>,
@@ -152,7 +152,7 @@ fn sum_up(plan: &StreamPlan, sent: &Sent, received: &Received) -> StreamOutcome 
     let fault = sender
         .and_then(|it| described("sender", it))
         .or_else(|| receiver.and_then(|it| described("receiver", it)));
-    // A receiver also stops for a sender that failed.
+    // A receiver also stops if the sender failed.
     let is_stopped = matches!(sender.or(receiver), Some(WaitError::Stopped));
     StreamOutcome {
         bytes: received.bytes,
@@ -180,7 +180,7 @@ fn receive(
         cpu: Duration::ZERO,
         ended: None,
     };
-    // Nobody there to be sender: then nobody will connect either.
+    // Without a sender nobody will connect either.
     let _ = sender.send(port);
     let accept = || {
         patience.attempt(|| {
@@ -232,17 +232,17 @@ fn send(plan: &StreamPlan, patience: Patience<'_>, port: &Receiver<u16>) -> Sent
         ended: None,
     };
     let Ok(port) = port.recv() else {
-        // The receiver says itself why it is not there.
+        // The receiver reports its own failure.
         sent.ended = Some(WaitError::Failed(io::ErrorKind::NotConnected.into()));
         return sent;
     };
     let address = SocketAddr::new(plan.receiver, port);
-    // The receiver's window is to be the limit, and not what the sender's buffer holds.
+    // The receiver's window should be the limit, not the sender's buffer.
     let options = SocketOptions {
         window: None,
         ..plan.socket.clone()
     };
-    // A first connection carries nothing: an Ethernet may have to find the receiver's address.
+    // A first connection without data: an Ethernet may have to resolve the receiver's address.
     if let Err(wait_error) = socket::connect(&address, &options, &patience) {
         sent.ended = Some(wait_error);
         return sent;
@@ -277,8 +277,8 @@ fn pour(
     stream
         .shutdown(Shutdown::Write)
         .map_err(WaitError::Failed)?;
-    // Much of it may still be in the sender's memory. The receiver closes when it has all, or is
-    // wait_error of waiting.
+    // Much of it may still be in the sender's memory. The receiver closes when it has everything,
+    // or gives up waiting.
     loop {
         let closed = stream.read(&mut [0]);
         let seen = sys::round_trip(stream.as_fd()).map_err(WaitError::Failed)?;
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn every_byte_arrives_with_and_without_a_window() {
         for window in [None, Some(9216), Some(32768)] {
-            // A packet on loopback is larger than such a window, which makes it slow.
+            // A loopback packet is larger than such a window, which makes it slow.
             let bytes = if window.is_some() { 100_001 } else { 3_000_001 };
             let mut plan = plan(bytes);
             plan.socket.window = window;

@@ -1,7 +1,7 @@
-//! Encrypted connections: TLS 1.2 and 1.3 by rustls.
+//! TLS 1.2 and 1.3 connections by rustls.
 //!
-//! Nothing is resumed: every connection makes a whole handshake, so that one costs what the next
-//! does. A certificate that cannot be checked is always refused.
+//! Sessions are not resumed: every connection does a full handshake, so that all cost the same. A
+//! certificate that cannot be verified is always refused.
 
 use std::io;
 use std::net::TcpStream;
@@ -17,13 +17,13 @@ use units::LeftOut;
 
 use crate::transport::HttpTransport;
 
-/// That this build has them.
+/// This build supports TLS.
 pub const TLS_LEFT_OUT: Option<LeftOut> = None;
 
-/// Why nothing can be encrypted.
+/// Why TLS is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The file of authorities.
+    /// The file of authorities is invalid.
     #[error("ca = {file:?}: {cause}")]
     Authorities {
         /// As given.
@@ -37,10 +37,10 @@ pub enum TlsError {
          of them with ca"
     )]
     System(String),
-    /// No certificate could be made out for it.
+    /// No certificate is possible for this name.
     #[error("{0:?} can have no certificate: {1}")]
     Name(String, InvalidDnsNameError),
-    /// Of rustls.
+    /// An error of rustls.
     #[error(transparent)]
     Library(#[from] rustls::Error),
 }
@@ -53,10 +53,10 @@ pub struct TlsPeer {
 }
 
 impl TlsPeer {
-    /// `host`, believed by the authorities in `ca`, or by those of the system.
+    /// The server `host`, verified by the authorities in `ca`, or by those of the system.
     ///
     /// # Errors
-    /// When there are no authorities, or `host` can have no certificate.
+    /// If there are no authorities, or `host` cannot have a certificate.
     pub fn new(host: &str, ca: Option<&Path>) -> Result<Self, TlsError> {
         let authorities = match ca {
             Some(file) => authorities_in(file)?,
@@ -75,7 +75,7 @@ impl TlsPeer {
         })
     }
 
-    /// A session on `stream`, whose handshake is yet to come.
+    /// A session on `stream`, before its handshake.
     pub fn begin(&self, stream: TcpStream) -> io::Result<Box<dyn HttpTransport>> {
         let session = ClientConnection::new(Arc::clone(&self.config), self.name.clone());
         let session = session.map_err(io::Error::other)?;
@@ -101,7 +101,7 @@ fn authorities_in(file: &Path) -> Result<RootCertStore, TlsError> {
     }
 }
 
-/// Those that rustls does not understand are left out, as other clients do.
+/// Authorities that rustls does not understand are skipped, as other clients do.
 fn authorities_of_system() -> Result<RootCertStore, TlsError> {
     let mut store = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
@@ -122,7 +122,7 @@ impl HttpTransport for StreamOwned<ClientConnection, TcpStream> {
         self.conn.is_handshaking()
     }
 
-    /// The server's farewell, which came with its last bytes.
+    /// The server's close notification, which arrived with its last bytes.
     fn holds_back(&self) -> bool {
         true
     }

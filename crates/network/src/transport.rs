@@ -1,4 +1,4 @@
-//! What requests are sent on: a connection, in clear or encrypted.
+//! Transport of requests: a connection with or without TLS.
 
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
@@ -6,7 +6,7 @@ use std::net::TcpStream;
 
 /// A connection to a server.
 pub(crate) trait HttpTransport: Debug + Read + Send + Write {
-    /// The connection itself.
+    /// The underlying connection.
     fn socket(&self) -> &TcpStream;
 
     /// Whether requests must wait for a handshake.
@@ -14,21 +14,21 @@ pub(crate) trait HttpTransport: Debug + Read + Send + Write {
         false
     }
 
-    /// Whether what came may wait in here although a read did not fill its buffer.
+    /// Whether received data may be buffered here although a read did not fill its buffer.
     fn holds_back(&self) -> bool {
         false
     }
 
-    /// Go on with the handshake to its end.
+    /// Continues the handshake to its end.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] while the server is to be waited for; in words when it does
-    /// not prove who it is.
+    /// [`io::ErrorKind::WouldBlock`] while waiting for the server; in words if it does not prove
+    /// its identity.
     fn shake_hands(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether something that was written has not left yet: [`Write::flush`] sends it.
+    /// Whether written data has not been sent yet: [`Write::flush`] sends it.
     fn wants_write(&self) -> bool {
         false
     }

@@ -1,15 +1,15 @@
-//! Addresses as a user writes them: `http://HOST:PORT/PATH`, `https://...` and `ftp://...`.
+//! Addresses as typed by the user: `http://HOST:PORT/PATH`, `https://...` and `ftp://...`.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 units::words! {
-    /// A protocol that is spoken here.
+    /// A supported protocol.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Protocol {
         /// The web's.
         Http = "http",
-        /// The web's, encrypted.
+        /// HTTP over TLS.
         Https = "https",
         /// File transfer.
         Ftp = "ftp",
@@ -26,23 +26,23 @@ impl Protocol {
     }
 }
 
-/// Where something is.
+/// An address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
-    /// What is spoken there.
+    /// Its protocol.
     pub protocol: Protocol,
     /// Name or address of the server, without brackets.
     pub host: String,
     /// The server's port.
     pub port: u16,
-    /// From the first slash on; never empty.
+    /// Path from the first slash; never empty.
     pub path: String,
 }
 
-/// Why a text is no address that can be measured.
+/// Why a text is not a valid address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// It begins with nothing known.
+    /// It has an unknown prefix.
     #[error(
         "`{0}` is not a server address: write http://HOST/PATH, https://HOST/PATH or \
          ftp://HOST/PATH"
@@ -50,27 +50,27 @@ pub enum UrlError {
     Protocol(String),
     #[error("`{0}`: FTP is not measured encrypted. Let the server speak plain FTP")]
     Encrypted(String),
-    /// The part between the slashes.
+    /// Invalid host part.
     #[error("`{0}` names no server: write HOST, HOST:PORT or [ADDRESS]:PORT after the slashes")]
     Host(String),
-    /// A path that would break a request apart.
+    /// A path that would corrupt a request.
     #[error("`{0}` has a blank or control character: escape it, as in %20")]
     Path(String),
-    /// No such server.
+    /// Unknown server.
     #[error("{host} cannot be resolved: {cause}")]
     Unknown {
         /// As written.
         host: String,
-        /// The system's words.
+        /// The system's text.
         cause: String,
     },
 }
 
 impl Url {
-    /// Read an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is invalid.
     // fuzzed: http, ftp
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let fault = || UrlError::Protocol(text.into());
@@ -105,7 +105,7 @@ impl Url {
         }
     }
 
-    /// The server as it is named in a request.
+    /// The server's name in a request.
     #[must_use]
     pub fn authority(&self) -> String {
         let is_usual = self.port == self.protocol.port();
@@ -120,7 +120,7 @@ impl Url {
     /// The server's first address.
     ///
     /// # Errors
-    /// When it has none.
+    /// If it has none.
     pub fn resolve(&self) -> Result<SocketAddr, UrlError> {
         let unknown = |cause: String| UrlError::Unknown {
             host: self.host.clone(),

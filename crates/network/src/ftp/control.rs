@@ -1,4 +1,4 @@
-//! The control connection: commands out, replies in.
+//! The FTP control connection.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,15 +9,15 @@ use crate::faults::cause_of;
 use crate::patience::{Patience, WaitError};
 use crate::socket::{self, SocketOptions};
 
-/// How long a server may take to clear up.
+/// Maximum time for a server to clean up.
 const CLOSE_REPLY_MAX: Duration = Duration::from_secs(10);
 
-/// Why a transfer came to nothing.
+/// Why a transfer failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// In words.
     Fault(String),
-    /// Somebody wants an end.
+    /// The run is stopped.
     Stopped,
 }
 
@@ -30,7 +30,7 @@ pub struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// Connect and hear the greeting.
+    /// Connects and reads the greeting.
     pub fn open(address: SocketAddr, patience: Patience<'a>) -> Result<Self, Trouble> {
         let options = SocketOptions::default();
         let stream = socket::connect(&address, &options, &patience)
@@ -46,7 +46,7 @@ impl<'a> Control<'a> {
         Ok(control)
     }
 
-    /// Say who we are.
+    /// Logs in.
     pub fn log_in(&mut self, user: &str, password: &str) -> Result<(), Trouble> {
         let reply = self.ask(&format!("USER {user}"))?;
         if reply.code == 331 {
@@ -58,7 +58,7 @@ impl<'a> Control<'a> {
         self.demand("TYPE I").map(drop)
     }
 
-    /// A command and its reply, whatever it is.
+    /// Sends a command and returns its reply.
     pub fn ask(&mut self, command: &str) -> Result<Reply, Trouble> {
         let word = command.split(' ').next().unwrap_or_default();
         if command.contains(['\r', '\n']) {
@@ -72,7 +72,7 @@ impl<'a> Control<'a> {
         self.reply(word)
     }
 
-    /// A command that must succeed.
+    /// Sends a command that must succeed.
     pub fn demand(&mut self, command: &str) -> Result<Reply, Trouble> {
         let word = command.split(' ').next().unwrap_or_default();
         good(word, self.ask(command)?)
@@ -101,7 +101,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// The reply that ends a command: those before it say that something is under way.
+    /// The final reply of a command, after intermediate ones.
     pub fn last_reply(&mut self, what: &str) -> Result<Reply, Trouble> {
         loop {
             let reply = self.reply(what)?;
@@ -111,7 +111,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Whoever wants an end must wait for what is said from now on, but not for long.
+    /// From now on, waits for replies even if the run is stopped, but only briefly.
     pub fn insist(&mut self) {
         self.patience = Patience {
             timeout: self.patience.timeout.min(CLOSE_REPLY_MAX),
@@ -119,7 +119,7 @@ impl<'a> Control<'a> {
         };
     }
 
-    /// Open a data connection: extended passive where the server knows it, else passive.
+    /// Opens a data connection: extended passive if the server supports it, else passive.
     pub fn open_data(&mut self, options: &SocketOptions) -> Result<TcpStream, Trouble> {
         let extended = self.ask("EPSV")?;
         let port = match extended.code {
@@ -143,7 +143,7 @@ pub fn good(what: &str, reply: Reply) -> Result<Reply, Trouble> {
     }
 }
 
-/// In words.
+/// The error in words.
 pub fn trouble(what: &str, wait_error: &WaitError, patience: &Patience<'_>) -> Trouble {
     match wait_error {
         WaitError::Stopped => Trouble::Stopped,

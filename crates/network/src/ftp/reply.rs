@@ -1,23 +1,23 @@
-//! What an FTP server says: three digits and text, on one line or on several.
+//! FTP replies: a three-digit code and text, on one line or several.
 
-/// Replies above this are no replies.
+/// Maximum length of a reply.
 const REPLY_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Such as 226.
     pub code: u16,
-    /// What stands on its last line, after the code.
+    /// Text of its last line, after the code.
     pub text: String,
 }
 
-/// Not understood.
+/// An invalid reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("answer not understood: no FTP reply")]
 pub struct NoReply;
 
 impl Reply {
-    /// Whether the server did, or will do, what was asked.
+    /// Whether the command succeeded or is in progress.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.code < 400
@@ -33,8 +33,8 @@ impl Reply {
         (fields.next() == Some("")).then(|| port.parse().ok())?
     }
 
-    /// The port after `PASV`: `227 Entering ... (h1,h2,h3,h4,p1,p2)`. The address in it is not
-    /// believed: the server is where its control connection is.
+    /// The port after `PASV`: `227 Entering ... (h1,h2,h3,h4,p1,p2)`. The address in it is ignored:
+    /// the server is at the other end of the control connection.
     #[must_use]
     pub fn passive_port(&self) -> Option<u16> {
         let start = self.text.find(|it: char| it.is_ascii_digit())?;
@@ -86,7 +86,7 @@ fn reply(code: u16, line: &str) -> Reply {
     }
 }
 
-/// `226 text` ends a reply, `226-text` goes on; `226` alone ends one too.
+/// `226 text` ends a reply, `226-text` continues it; `226` alone also ends one.
 fn code_of(line: &str) -> Option<(u16, char)> {
     let digits = line.get(..3)?;
     let is_code = digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! One file, retrieved or stored, with its times.
+//! Retrieves or stores one file, with timing.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -16,69 +16,68 @@ use crate::patience::{Patience, WaitError};
 use crate::socket::SocketOptions;
 use crate::url::Url;
 
-/// What a server says of a file that it does not have.
+/// Reply code for a missing file.
 const NO_SUCH_FILE: u16 = 550;
 
-/// Which way a file goes.
+/// Direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FtpDirection {
     /// From the server.
     Retrieve,
-    /// To the server: so many bytes that nothing can compress.
+    /// To the server: this many incompressible bytes.
     Store(u64),
 }
 
-/// What is asked for.
+/// A planned transfer.
 #[derive(Debug)]
 pub struct FtpPlan {
     /// The file on the server.
     pub file: Url,
-    /// As whom; `anonymous` needs no password.
+    /// User; `anonymous` needs no password.
     pub user: String,
-    /// Sent when it is asked for.
+    /// Password, sent on request.
     pub password: String,
-    /// Which way.
+    /// Direction.
     pub direction: FtpDirection,
-    /// Where a retrieved file goes: new and empty; without it, bytes are counted and dropped.
+    /// Destination of a retrieved file, new and empty; without it, bytes are counted and discarded.
     pub local: Option<File>,
-    /// The most bytes that the local file may take.
+    /// Maximum size of the local file.
     pub room: u64,
-    /// The local file grows by pieces of this size; 0 leaves it to the file system.
+    /// The local file grows in extents of this size; 0 leaves it to the file system.
     pub extent: u64,
-    /// Whether the local file is synced before the transfer counts as done.
+    /// Whether the local file is synced before the transfer counts as complete.
     pub is_durable: bool,
-    /// Bytes that are moved between network and file at once.
+    /// Buffer size between network and file.
     pub buffer: usize,
-    /// The data connection's window.
+    /// Options of the data connection.
     pub socket: SocketOptions,
-    /// The longest silence of the server.
+    /// Maximum silence of the server.
     pub timeout: Duration,
 }
 
-/// What came of it.
+/// Result of a transfer.
 #[derive(Clone, Debug, Default)]
 pub struct FtpOutcome {
     /// Bytes moved.
     pub bytes: u64,
     /// From the start of the control connection to the end of everything.
     pub elapsed: Duration,
-    /// From the command that asks for the file to the server's word that it is done, and the
-    /// local file closed.
+    /// From the command for the file to the server's completion reply and the local file closed.
     pub transfer: Duration,
-    /// The round trip of connecting for the data, as the system saw it, while the link is idle: our
-    /// own waits for a processor are not in it.
+    /// Round-trip time of connecting for the data, measured by the system on an idle link, so that
+    /// it excludes our own scheduling delays.
     pub round_trip: Duration,
-    /// Processor time of this client.
+    /// CPU time of this client.
     pub client_cpu: Duration,
-    /// How often the local file was given room.
+    /// Number of allocations for the local file.
     pub allocations: u64,
-    /// Why it was not whole.
+    /// Why it was incomplete.
     pub fault: Option<String>,
-    /// Somebody ended it early.
+    /// Whether it was stopped early.
     pub is_stopped: bool,
 }
 
-/// Move one file.
+/// Transfers one file.
 pub fn transfer(plan: &FtpPlan, is_stopped: IsStopped<'_>) -> FtpOutcome {
     let patience = Patience {
         timeout: plan.timeout,
@@ -112,7 +111,7 @@ fn carry_out(
     let path = &plan.file.path;
     let size = control.ask(&format!("SIZE {path}"))?;
     let expected = match (plan.direction, size.code) {
-        // The server may not know; then its word at the end must do.
+        // The server may not know the size; then its final reply must suffice.
         (FtpDirection::Retrieve, 213) => size.text.trim().parse().ok(),
         (FtpDirection::Retrieve, _) => None,
         (FtpDirection::Store(bytes), NO_SUCH_FILE) => Some(bytes),
@@ -127,7 +126,7 @@ fn carry_out(
     };
     refuse_large(plan, expected)?;
     let mut data = control.open_data(&plan.socket)?;
-    // The control connection also waited for the server's address on the Ethernet to be found.
+    // The control connection also waited for the server's Ethernet address to be resolved.
     outcome.round_trip = sys::round_trip(data.as_fd())
         .map_err(|error| trouble("connect for data", &WaitError::Failed(error), &patience))?;
     let transfer_begun = Instant::now();
@@ -138,12 +137,12 @@ fn carry_out(
     let moved = match (control.demand(&command), plan.direction) {
         (Ok(_), FtpDirection::Retrieve) => receive(plan, &mut data, patience, outcome),
         (Ok(_), FtpDirection::Store(bytes)) => send(plan, &mut data, bytes, patience, outcome),
-        // The server may have begun with it.
+        // The server may have started with it.
         (Err(Trouble::Stopped), FtpDirection::Store(_)) => Err(Trouble::Stopped),
         (Err(trouble), _) => return Err(trouble),
     };
     if moved.is_err() {
-        // What is still to be sent is not to be waited for. Where that is refused, it is sent.
+        // Discards unsent data. If that is refused, it is sent.
         let _ = sockopt::set_socket_linger(&data, Some(Duration::ZERO));
     }
     drop(data);
@@ -166,7 +165,7 @@ fn carry_out(
     }
 }
 
-/// A disk that is full makes others fail.
+/// A full disk would make others fail.
 fn refuse_large(plan: &FtpPlan, expected: Option<u64>) -> Result<(), Trouble> {
     match expected {
         Some(bytes) if plan.local.is_some() && bytes > plan.room => Err(Trouble::Fault(format!(
@@ -178,10 +177,10 @@ fn refuse_large(plan: &FtpPlan, expected: Option<u64>) -> Result<(), Trouble> {
     }
 }
 
-/// What was stored is ours, and does not stay.
+/// The stored file is ours, and is removed.
 fn remove(control: &mut Control<'_>, path: &str, is_whole: bool) -> Result<(), Trouble> {
     let reply = control.ask(&format!("DELE {path}"))?;
-    // A server may throw away by itself what did not come whole.
+    // A server may itself discard an incomplete file.
     if reply.is_good() || (!is_whole && reply.code == NO_SUCH_FILE) {
         return Ok(());
     }

@@ -1,29 +1,29 @@
-//! Who loads what next: clients with a page each. Knows nothing about connections.
+//! Clients with one page each, and the objects they load next. Knows nothing about connections.
 
 use std::time::Instant;
 
-/// The document is object 0, what it shows follows.
+/// The document is object 0, followed by its inlined objects.
 pub const DOCUMENT: usize = 0;
 
-/// Clients, each with one page under way.
+/// Clients, each with one page in progress.
 #[derive(Debug)]
 pub struct Clients {
     list: Vec<HttpClient>,
-    /// Objects of a page, the document not counted.
+    /// Objects of a page besides the document.
     objects: usize,
 }
 
 #[derive(Clone, Debug)]
 struct HttpClient {
     begun: Instant,
-    /// The next object to be asked for.
+    /// The next object to request.
     next: usize,
     outstanding: usize,
     has_document: bool,
     is_broken: bool,
 }
 
-/// A page that came to its end.
+/// A finished page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageEnd {
     pub begun: Instant,
@@ -48,10 +48,10 @@ impl Clients {
         }
     }
 
-    /// Begin a page: its document is to be asked for.
+    /// Starts a page, beginning with its document.
     ///
     /// # Panics
-    /// When the client's last page is not over.
+    /// If the client's last page is not finished.
     pub fn begin(&mut self, client: usize, now: Instant) -> usize {
         let client = &mut self.list[client];
         assert_eq!(client.outstanding, 0, "a client loads one page at a time");
@@ -65,7 +65,7 @@ impl Clients {
         DOCUMENT
     }
 
-    /// The next object to be asked for now, which then is outstanding.
+    /// The next object to request, which is then outstanding.
     pub fn next_object(&mut self, client: usize) -> Option<usize> {
         let client = &mut self.list[client];
         if !client.has_document || client.next > self.objects {
@@ -77,10 +77,10 @@ impl Clients {
         Some(object)
     }
 
-    /// An object came, or did not. Returns the page when that was its last.
+    /// An object completed or failed. Returns the page if it was the last.
     ///
     /// # Panics
-    /// When nothing was outstanding.
+    /// If nothing was outstanding.
     pub fn finish(&mut self, client: usize, object: usize, is_good: bool) -> Option<PageEnd> {
         let client = &mut self.list[client];
         assert!(client.outstanding > 0, "nobody asked for this");

@@ -1,4 +1,4 @@
-//! One connection: where it is in the course of one request.
+//! A connection and the state of its current request.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -15,63 +15,63 @@ use crate::faults::cause_of;
 use crate::socket::{self, SocketOptions};
 use crate::transport::HttpTransport;
 
-/// What a connection is to do: an object, since when it was wanted.
+/// A request for an object.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectRequest {
-    /// Its number on the page.
+    /// Number of the object on the page.
     pub object: usize,
-    /// When the client set out for it.
+    /// When the client started it.
     pub started: Instant,
-    /// Whether this is the second try, after the server had closed a kept connection.
+    /// Whether it is the second attempt, after the server closed a kept connection.
     pub is_resent: bool,
 }
 
-/// A connection, or the place for one.
+/// A connection, open or not.
 #[derive(Debug, Default)]
 pub struct Connection {
     stream: Option<Box<dyn HttpTransport>>,
     is_connected: bool,
-    /// Whether it has carried an answer before.
+    /// Whether it has carried a response before.
     has_served: bool,
     sent: usize,
-    /// When the first byte of the answer came.
+    /// Arrival of the response's first byte.
     pub first_byte: Option<Instant>,
-    /// What it is doing.
+    /// The current request.
     pub task: Option<ObjectRequest>,
-    /// What came so far.
+    /// The response so far.
     pub response: Response,
 }
 
-/// What came of an event.
+/// Result of an event.
 #[derive(Debug)]
 pub enum ResponseProgress {
-    /// Nothing that ends the request.
+    /// The request continues.
     Waiting,
-    /// The answer is whole.
+    /// The response is complete.
     Done,
-    /// The server had closed a kept connection before it saw the request: worth another try.
+    /// The server closed a kept connection before it saw the request, which can be retried.
     Stale,
-    /// It failed; the reason in words.
+    /// It failed, with the reason.
     Failed(String),
 }
 
 impl Connection {
-    /// Whether a socket is there.
+    /// Whether there is a socket.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// The socket, to be watched.
+    /// The socket, to poll.
     #[must_use]
     pub fn socket(&self) -> Option<BorrowedFd<'_>> {
         self.stream.as_ref().map(|it| it.socket().as_fd())
     }
 
-    /// Set out to connect; whether it will be there shows when it can be written.
+    /// Starts to connect. The result is known when the socket is writable.
     ///
     /// # Errors
-    /// When the system refuses at once.
+    /// If the system refuses immediately.
     pub fn open(&mut self, endpoint: &Endpoint) -> Result<(), String> {
         let failed = |error: io::Error| format!("connect: {}", cause_of(&error));
         let address = &endpoint.address;
@@ -87,12 +87,12 @@ impl Connection {
         Ok(())
     }
 
-    /// Close it, whatever it is doing.
+    /// Closes it in any state.
     pub fn close(&mut self) {
         self.stream = None;
     }
 
-    /// Begin with a request.
+    /// Starts a request.
     pub fn begin(&mut self, task: ObjectRequest) {
         self.task = Some(task);
         self.sent = 0;
@@ -100,7 +100,7 @@ impl Connection {
         self.response.clear();
     }
 
-    /// Whether there is something to be written, or to be connected.
+    /// Whether there is something to write, or to connect.
     #[must_use]
     pub fn wants_to_write(&self, request: &[u8]) -> bool {
         let is_unsent = |it: &dyn HttpTransport| it.is_handshaking() || it.wants_write();
@@ -109,8 +109,8 @@ impl Connection {
             || self.stream.as_deref().is_some_and(is_unsent)
     }
 
-    /// What must happen before it goes on. A handshake mostly waits for the server, and a socket
-    /// that can be written would not let anybody sleep meanwhile.
+    /// Events it waits for. A handshake mostly waits for the server, and polling for writability
+    /// would then never block.
     #[must_use]
     pub fn awaited(&self, request: &[u8]) -> EventFlags {
         let is_held = |it: &dyn HttpTransport| it.is_handshaking() && !it.wants_write();
@@ -121,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// The connection can be written, or its handshake goes on.
+    /// The socket is writable, or the handshake continues.
     pub fn write(&mut self, request: &[u8]) -> ResponseProgress {
         let Some(stream) = &mut self.stream else {
             return ResponseProgress::Waiting;
@@ -161,7 +161,7 @@ impl Connection {
         }
     }
 
-    /// Something came. `body` sees what belongs to the body.
+    /// Data arrived. `body` receives the part that belongs to the body.
     pub fn read(&mut self, buffer: &mut [u8]) -> ResponseProgress {
         loop {
             let Some(stream) = &mut self.stream else {
@@ -184,7 +184,7 @@ impl Connection {
             };
             if self.response.is_done() {
                 self.has_served = true;
-                // Bytes that nobody asked for: the connection is not to be trusted further.
+                // Unexpected bytes: the connection is not reused.
                 self.response.is_kept &= taken == count;
                 return ResponseProgress::Done;
             }
@@ -208,7 +208,7 @@ impl Connection {
     }
 
     fn broken(&self, what: &str, error: &io::Error) -> ResponseProgress {
-        // Encrypted, an end without a farewell.
+        // With TLS, an end without a close notification.
         let is_reset = matches!(
             error.kind(),
             io::ErrorKind::ConnectionReset

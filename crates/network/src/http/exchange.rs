@@ -1,4 +1,4 @@
-//! Single requests with bodies, on connections that are kept for the next one.
+//! Single requests with bodies, on kept connections.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,15 +13,15 @@ use crate::socket::{self, SocketOptions};
 use crate::transport::HttpTransport;
 use crate::url::Url;
 
-/// Bytes moved at once.
+/// Buffer size.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A server that is asked now and then, by several threads at once.
+/// A server for occasional requests, from several threads.
 #[derive(Debug)]
 pub struct HttpServer {
     endpoint: Endpoint,
     host: String,
-    /// Connections that wait for the next request.
+    /// Idle connections.
     idle: Mutex<Vec<KeptConnection>>,
     opened: AtomicU64,
 }
@@ -30,35 +30,34 @@ pub struct HttpServer {
 #[derive(Clone, Copy, Debug)]
 pub struct HttpRequest<'a> {
     pub method: &'a str,
-    /// From the first slash on, with the query.
+    /// Path from the first slash, with the query.
     pub path: &'a str,
-    /// Besides `Host` and `Content-Length`.
+    /// Headers besides `Host` and `Content-Length`.
     pub headers: &'a [(&'a str, &'a str)],
 }
 
-/// What is sent along.
+/// A request body.
 pub struct Body<'a> {
-    /// How many bytes.
+    /// Length.
     pub len: u64,
-    /// Where they come from.
+    /// Content.
     pub content: &'a mut dyn Read,
 }
 
-/// A whole answer, but for its body.
+/// A complete response without its body.
 #[derive(Debug)]
 pub struct HttpAnswer {
     response: Response,
-    /// When its first byte came.
+    /// Arrival of its first byte.
     pub first_byte: Instant,
 }
 
-/// Why there is no whole answer, in words.
+/// Why there is no complete response, in words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{cause}")]
 pub struct NoAnswer {
     pub cause: String,
-    /// Whether the server had closed a kept connection before it saw the request: worth another
-    /// try.
+    /// Whether the server closed a kept connection before it saw the request, which can be retried.
     pub is_stale: bool,
 }
 
@@ -66,14 +65,14 @@ pub struct NoAnswer {
 struct KeptConnection {
     stream: Box<dyn HttpTransport>,
     buffer: Vec<u8>,
-    /// Whether it has brought an answer before.
+    /// Whether it has carried a response before.
     has_served: bool,
 }
 
-/// A request or an answer that was cut short.
+/// A truncated request or response.
 struct CutShort {
     cause: String,
-    /// The other side closed the connection.
+    /// Whether the other side closed the connection.
     is_closed: bool,
 }
 
@@ -83,7 +82,7 @@ impl HttpAnswer {
         self.response.status
     }
 
-    /// The value of a header, whatever the case of its name.
+    /// The value of a header, by case-insensitive name.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.response.header(name)
@@ -91,7 +90,7 @@ impl HttpAnswer {
 }
 
 impl HttpServer {
-    /// The server of an address; nothing is connected yet.
+    /// The server at an address, without a connection yet.
     #[must_use]
     pub fn new(endpoint: Endpoint, url: &Url) -> Self {
         Self {
@@ -102,16 +101,16 @@ impl HttpServer {
         }
     }
 
-    /// Connections that were opened so far.
+    /// Number of connections opened so far.
     #[must_use]
     pub fn opened(&self) -> u64 {
         self.opened.load(Ordering::Relaxed)
     }
 
-    /// Ask once, and hand the body of the answer to `sink`, piece by piece, with its status.
+    /// Sends one request, and passes the body of the response to `sink` in pieces, with its status.
     ///
     /// # Errors
-    /// When no whole answer comes.
+    /// If there is no complete response.
     pub fn ask(
         &self,
         request: HttpRequest<'_>,
@@ -129,7 +128,7 @@ impl HttpServer {
         let head = head_of(request, &self.host, body.as_ref().map(|it| it.len));
         let sent = connection.send(&head, body, patience);
         let answer = match sent {
-            // Who refuses a long body may say so and close before all of it was sent.
+            // A server that rejects a long body may respond and close before all of it was sent.
             Err(cut) if cut.is_closed => connection
                 .receive(request.method, patience, sink)
                 .map(|answer| (answer, false))
@@ -166,7 +165,7 @@ impl HttpServer {
         })
     }
 
-    /// One that the server has not closed meanwhile.
+    /// An idle connection that the server has not closed.
     fn idle_connection(&self) -> Option<KeptConnection> {
         loop {
             let connection = self.lock().pop()?;
@@ -205,7 +204,7 @@ fn head_of(request: HttpRequest<'_>, host: &str, body_len: Option<u64>) -> Strin
 }
 
 impl KeptConnection {
-    /// Head and body, the beginning of the body together with the head.
+    /// Sends head and body, the start of the body together with the head.
     fn send(
         &mut self,
         head: &str,
@@ -242,7 +241,7 @@ impl KeptConnection {
         flushed.map_err(|error| CutShort::of("write", &error, patience))
     }
 
-    /// Write `bytes`, or what the buffer holds.
+    /// Writes `bytes`, or the content of the buffer.
     fn write(
         &mut self,
         bytes: Option<&[u8]>,
@@ -304,7 +303,7 @@ impl KeptConnection {
     }
 }
 
-/// CutShort short on this side.
+/// A failure on this side.
 const fn ours(cause: String) -> CutShort {
     CutShort {
         cause,

@@ -1,8 +1,8 @@
-//! What a document shows within it: images, scripts, style sheets, frames.
+//! Finds objects inlined in a document: images, scripts, style sheets, frames.
 
 use crate::url::Url;
 
-/// Elements that a browser loads with the page, and the attribute that says where from.
+/// Elements loaded by a browser with the page, with the attribute for the address.
 const ELEMENTS: [(&str, &str); 6] = [
     ("img", "src"),
     ("script", "src"),
@@ -12,8 +12,8 @@ const ELEMENTS: [(&str, &str); 6] = [
     ("link", "href"),
 ];
 
-/// The paths of what is inlined in `document`, in its order, each once; and how many others lie
-/// on other servers, which are not measured.
+/// Distinct paths of the objects inlined in `document`, in order, and the number of those on other
+/// servers, which are not measured.
 #[must_use]
 // fuzzed: http
 pub fn find_inlined(document: &str, page: &Url) -> (Vec<String>, usize) {
@@ -32,7 +32,7 @@ pub fn find_inlined(document: &str, page: &Url) -> (Vec<String>, usize) {
     (paths, elsewhere)
 }
 
-/// The insides of `<...>`, without comments.
+/// Contents of `<...>`, without comments.
 fn elements(document: &str) -> impl Iterator<Item = &str> {
     let mut rest = document;
     std::iter::from_fn(move || {
@@ -51,7 +51,7 @@ fn elements(document: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The first closing bracket that is not quoted; a quote without an end quotes nothing.
+/// The first unquoted closing bracket. An unterminated quote quotes nothing.
 fn end_of_element(text: &str) -> Option<usize> {
     let mut quote = None;
     for (index, it) in text.char_indices() {
@@ -108,7 +108,7 @@ fn split_value(text: &str) -> (&str, &str) {
     text.split_at(end.unwrap_or(text.len()))
 }
 
-/// The path on the same server; `None` for another one, and for what is no address.
+/// The path on the same server; `None` for another server, or an invalid address.
 fn path_of(reference: &str, page: &Url) -> Option<String> {
     let reference = reference.split('#').next().unwrap_or_default();
     if reference.is_empty()

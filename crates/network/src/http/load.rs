@@ -1,4 +1,4 @@
-//! One object, loaded to be looked at and not to be timed.
+//! Loads one object without timing.
 
 use std::io;
 
@@ -7,34 +7,34 @@ use crate::Endpoint;
 use crate::patience::Patience;
 use crate::url::Url;
 
-/// A document above this is not read.
+/// Maximum size of a document.
 const BODY_BYTES_MAX: usize = 16 << 20;
 
 /// Why an object could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// It answered with something else.
+    /// Another status than 200.
     #[error("{address}: status {status}, not 200")]
     Status {
-        /// Of the object.
+        /// Address of the object.
         address: String,
-        /// The server's answer.
+        /// Status of the response.
         status: u16,
     },
-    /// Nothing, or nothing whole, came.
+    /// No complete response.
     #[error("{address}: {cause}")]
     Failed {
-        /// Of the object.
+        /// Address of the object.
         address: String,
-        /// What happened.
+        /// The cause.
         cause: String,
     },
 }
 
-/// Load what is at `url`, from its server.
+/// Loads the object at `url` from its server.
 ///
 /// # Errors
-/// When it does not come whole, or with another status than 200.
+/// If it is incomplete, or its status is not 200.
 pub fn load(url: &Url, endpoint: &Endpoint, patience: &Patience<'_>) -> Result<Vec<u8>, LoadError> {
     let address = url.to_string();
     let mut body = Vec::new();

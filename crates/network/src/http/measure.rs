@@ -1,4 +1,4 @@
-//! All clients in one thread, with one wait for all connections: epoll(7).
+//! Runs all clients in one thread, polling all connections: epoll(7).
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,17 +16,16 @@ use super::plan::{PageOutcome, PagePlan, Reuse, Until};
 use crate::patience::SLICE;
 use crate::{Endpoint, IsStopped};
 
-/// Bytes read at once.
+/// Read buffer size.
 const BUFFER_BYTES: usize = 64 << 10;
 const EVENTS_MAX: usize = 256;
-/// After so many failures in a row the server is taken for gone.
+/// After this many consecutive failures the server counts as gone.
 const FAULTS_IN_A_ROW_MAX: u64 = 1000;
 
 /// Load pages as planned from the server at `endpoint`.
 ///
 /// # Errors
-/// When the system gives no means to wait for connections. What a server does wrong is counted
-/// in the outcome.
+/// If the system does not provide polling. Failures of the server are counted in the outcome.
 pub fn measure(
     plan: &PagePlan,
     endpoint: &Endpoint,
@@ -129,7 +128,7 @@ impl<'a> PageLoad<'a> {
         let flags = event.flags;
         let connection = &mut self.connections[index];
         let Some(task) = connection.task else {
-            // The server closed an idle connection; the next request makes a new one.
+            // The server closed an idle connection. The next request opens a new one.
             connection.close();
             return;
         };
@@ -159,7 +158,7 @@ impl<'a> PageLoad<'a> {
         }
     }
 
-    /// A request of a new page, or the page's next ones.
+    /// Requests of a new page, or the page's next ones.
     fn begin_page(&mut self, client: usize) {
         if self.is_over() {
             return;
@@ -179,7 +178,7 @@ impl<'a> PageLoad<'a> {
         is_due || self.is_ending
     }
 
-    /// Give each idle connection of the client something to do.
+    /// Gives each idle connection of the client a request.
     fn spread(&mut self, client: usize) {
         let first = client * self.plan.connections;
         for index in first..first + self.plan.connections {
@@ -228,7 +227,7 @@ impl<'a> PageLoad<'a> {
         }
     }
 
-    /// On a new connection, once: the server may close a kept one whenever it likes.
+    /// Retries once on a new connection, since the server may close a kept one at any time.
     fn send_again(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         connection.close();
@@ -335,7 +334,7 @@ impl<'a> PageLoad<'a> {
         }
     }
 
-    /// A new connection is written first.
+    /// A new connection is polled for writing first.
     fn register(&mut self, index: usize) {
         let Some(socket) = self.connections[index].socket() else {
             return;
@@ -382,7 +381,7 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Processor time of the calling thread.
+/// CPU time of the calling thread.
 pub(crate) fn thread_cpu() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Pages over HTTP/1.1: a document and the objects that it shows.
+//! Pages over HTTP/1.1: a document with its inlined objects.
 
 mod clients;
 mod connection;

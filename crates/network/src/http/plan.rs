@@ -1,4 +1,4 @@
-//! What is asked of a server, and what came of it.
+//! A planned load, and its result.
 
 use std::time::Duration;
 
@@ -7,79 +7,78 @@ use stats::Histogram;
 use crate::FailureCounts;
 use crate::url::Url;
 
-/// Whether connections outlive a request.
+/// Whether connections are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reuse {
-    /// A new connection for each request, as in 1994.
+    /// A new connection per request, as in 1994.
     Cold,
-    /// Connections stay open from request to request and from page to page.
+    /// Connections stay open between requests and pages.
     Kept,
 }
 
-/// When no more pages are begun. Pages under way are always finished.
+/// When to stop starting pages. Pages in progress are always finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// After so many in all.
+    /// After this many in total.
     Pages(u64),
-    /// After so long.
+    /// After this time.
     Span(Duration),
 }
 
-/// Clients that load a page again and again, each without a pause.
+/// Clients that load a page repeatedly without pause.
 #[derive(Clone, Debug)]
 pub struct PagePlan {
     /// The document.
     pub page: Url,
-    /// Paths of what it shows, on the same server; loaded when the document is there.
+    /// Paths of its inlined objects on the same server, loaded after the document.
     pub objects: Vec<String>,
-    /// Clients at the same time.
+    /// Number of concurrent clients.
     pub clients: usize,
-    /// Connections that one client has at most.
+    /// Maximum connections per client.
     pub connections: usize,
-    /// Whether they are kept.
+    /// Whether connections are reused.
     pub reuse: Reuse,
-    /// When it ends.
+    /// When to stop.
     pub until: Until,
-    /// How long one request may take, from connecting to its last byte.
+    /// Maximum time of a request, from connecting to its last byte.
     pub timeout: Duration,
 }
 
-/// What came of it.
+/// Result of a load.
 #[derive(Clone, Debug, Default)]
 pub struct PageOutcome {
     /// From the start of the first connection to the end of the last page.
     pub elapsed: Duration,
-    /// The span in which requests and bytes were counted for their rates: with
-    /// [`Until::Span`] what was begun in it may end after it, and is not counted.
+    /// The time in which requests and bytes were counted for rates. With [`Until::Span`], requests
+    /// that end after it are not counted.
     pub counted: Duration,
-    /// Pages that came whole.
+    /// Complete pages.
     pub pages: u64,
-    /// Pages with a document or an object that did not come.
+    /// Pages with a missing document or object.
     pub pages_broken: u64,
-    /// Times of whole pages in nanoseconds: from the start of the first connection, or the first
-    /// request where it was kept, to the last byte of the last object.
+    /// Times of complete pages, nanoseconds: from the start of the first connection (or of the
+    /// first request on a kept one) to the last byte of the last object.
     pub page_times: Histogram,
-    /// Times of good requests, in nanoseconds; with the connecting where there was some.
+    /// Times of successful requests, nanoseconds, including any connecting.
     pub request_times: Histogram,
-    /// Times of good requests to the first byte of their answer, in nanoseconds, as
-    /// `request_times`.
+    /// Times to first byte of successful requests, nanoseconds, as in `request_times`.
     pub first_byte_times: Histogram,
-    /// Good requests.
+    /// Successful requests.
     pub requests: u64,
-    /// Good requests within `counted`.
+    /// Successful requests within `counted`.
     pub requests_counted: u64,
-    /// Bytes of the answers' bodies, all of them.
+    /// Total bytes of response bodies.
     pub body_bytes: u64,
-    /// Bytes received within `counted`, with headers.
+    /// Bytes received within `counted`, headers included.
     pub bytes_counted: u64,
-    /// Connections made.
+    /// Connections opened.
     pub connects: u64,
-    /// Requests sent once more because the server had closed a kept connection meanwhile.
+    /// Requests retried because the server had closed a kept connection.
     pub resent: u64,
-    /// What failed.
+    /// Failures by cause.
     pub faults: FailureCounts,
-    /// Processor time of this client.
+    /// CPU time of this client.
     pub client_cpu: Duration,
-    /// Somebody ended it early.
+    /// Whether it was stopped early.
     pub is_stopped: bool,
 }

@@ -1,49 +1,49 @@
-//! One answer, byte by byte as it comes: where it ends, and whether it was whole.
+//! Incremental parser of a response: finds its end, and whether it is complete.
 
-/// A head larger than this is none (nginx sends at most 8 KiB).
+/// Maximum size of a head (nginx sends at most 8 KiB).
 const HEAD_BYTES_MAX: usize = 64 << 10;
 const HEADERS_MAX: usize = 128;
-/// A line that gives the size of a chunk, or a line after the last chunk.
+/// Maximum length of a chunk size line or a trailer line.
 const LINE_BYTES_MAX: usize = 8 << 10;
 
-/// Why an answer is none.
+/// Why a response is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
     /// Not HTTP.
     #[error("answer not understood: no HTTP/1 head")]
     Head,
-    /// An endless head.
+    /// The head is too long.
     #[error("answer not understood: a head of more than 64 KiB")]
     HeadLength,
-    /// The length of the body is none.
+    /// Invalid content length.
     #[error("answer not understood: its length")]
     Length,
-    /// A chunk is none.
+    /// Invalid chunk.
     #[error("answer not understood: a chunk")]
     Chunk,
-    /// The connection ended in mid-answer.
+    /// The connection ended within the response.
     #[error("connection closed in mid-answer")]
     Short,
 }
 
-/// An answer that comes in.
+/// A response being received.
 #[derive(Debug, Default)]
 pub struct Response {
     /// The head so far, or a line of a chunked body.
     held: Vec<u8>,
     stage: ResponseStage,
-    /// From its first line; 0 before it is there.
+    /// Status from its first line; 0 before it arrives.
     pub status: u16,
-    /// Whether the server will take another request on this connection.
+    /// Whether the server accepts another request on this connection.
     pub is_kept: bool,
-    /// Bytes of the body so far.
+    /// Body bytes so far.
     pub body_bytes: u64,
-    /// All bytes so far.
+    /// Total bytes so far.
     pub bytes: u64,
-    /// Names and values from its head, where they are kept.
+    /// Headers, if kept.
     pub headers: Vec<(String, String)>,
     keeps_headers: bool,
-    /// Whether it answers a `HEAD`: it has no body, whatever its head says.
+    /// Whether it is the response to `HEAD`, which has no body whatever its head says.
     is_head_alone: bool,
 }
 
@@ -51,15 +51,15 @@ pub struct Response {
 enum ResponseStage {
     #[default]
     Head,
-    /// So many bytes are to come.
+    /// Remaining bytes of the body.
     Length(u64),
-    /// The line before a chunk.
+    /// The chunk size line.
     ChunkSize,
-    /// So many bytes of a chunk are to come.
+    /// Remaining bytes of the chunk.
     Chunk(u64),
-    /// The end of the line after a chunk.
+    /// The end of line after a chunk.
     ChunkEnd,
-    /// Lines after the last chunk, up to an empty one.
+    /// Trailer lines up to an empty one.
     Trailer,
     /// The body ends with the connection.
     UntilClosed,
@@ -67,7 +67,7 @@ enum ResponseStage {
 }
 
 impl Response {
-    /// An answer to that method, whose headers are kept.
+    /// A response to that method, with headers kept.
     #[must_use]
     pub fn keeping_headers(method: &str) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Response {
         }
     }
 
-    /// The value of a header, whatever the case of its name.
+    /// The value of a header, by case-insensitive name.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut all = self.headers.iter();
@@ -85,13 +85,13 @@ impl Response {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Whether it is whole.
+    /// Whether it is complete.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.stage == ResponseStage::Done
     }
 
-    /// Begin with another one, in the same memory.
+    /// Starts the next response in the same memory.
     pub fn clear(&mut self) {
         let mut held = std::mem::take(&mut self.held);
         held.clear();
@@ -101,10 +101,10 @@ impl Response {
         };
     }
 
-    /// Take what came. Returns how much of it belongs to this answer; `body` sees its body.
+    /// Consumes received bytes. Returns how many belong to this response; `body` receives its body.
     ///
     /// # Errors
-    /// When it is no answer.
+    /// If it is invalid.
     // fuzzed: http
     pub fn take(&mut self, bytes: &[u8], body: &mut dyn FnMut(&[u8])) -> Result<usize, Broken> {
         let mut taken = 0;
@@ -118,7 +118,7 @@ impl Response {
     /// The connection was closed.
     ///
     /// # Errors
-    /// When the answer was not whole.
+    /// If the response was incomplete.
     pub fn close(&mut self) -> Result<(), Broken> {
         match self.stage {
             ResponseStage::Done => Ok(()),
@@ -168,7 +168,7 @@ impl Response {
         part
     }
 
-    /// Mostly the whole head comes at once and is read where it lies.
+    /// Usually the whole head arrives at once and is parsed in place.
     fn head(&mut self, bytes: &[u8]) -> Result<usize, Broken> {
         let before = self.held.len();
         let kept = self.keeps_headers.then_some(&mut self.headers);
@@ -190,7 +190,7 @@ impl Response {
             };
         };
         self.held.clear();
-        // What is to follow an interim answer is the real one.
+        // An interim response is followed by the real one.
         if !(100..200).contains(&head.status) {
             self.status = head.status;
             self.is_kept = head.is_kept || self.is_head_alone && head.may_be_kept;
@@ -240,13 +240,13 @@ fn after_line(stage: ResponseStage, line: &[u8]) -> Result<ResponseStage, Broken
 struct Head {
     status: u16,
     is_kept: bool,
-    /// The same, but for a body that ends with the connection.
+    /// Whether the connection may be kept, unless the body ends with it.
     may_be_kept: bool,
     stage: ResponseStage,
     bytes: usize,
 }
 
-/// The head at the start of `bytes`, when it is whole; its headers replace those in `kept`.
+/// Parses the head at the start of `bytes`, if complete. Its headers replace those in `kept`.
 fn read_head(
     bytes: &[u8],
     kept: Option<&mut Vec<(String, String)>>,
@@ -308,8 +308,8 @@ fn read_head(
 mod tests {
     use super::*;
 
-    /// The same answer, whole and in two parts at every place, must be understood the same way,
-    /// and leave the same bytes for the next.
+    /// The same response, whole and split at every position, must be parsed in the same way, and
+    /// leave the same bytes for the next.
     #[track_caller]
     fn check(answer: &[u8], rest: &[u8], status: u16, body: &[u8], is_kept: bool) {
         let all = [answer, rest].concat();

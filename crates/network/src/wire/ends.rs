@@ -1,4 +1,4 @@
-//! The two network namespaces that a link joins: made here, and removed at the end.
+//! The two network namespaces joined by a link: created here, and removed at the end.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::name_space::{NAMES, NameSpaceError, run_in};
 
-/// The longest name of a namespace: that of a file.
+/// Maximum length of a namespace's name, which is a file name.
 const NAME_MAX: usize = 255;
 /// The interface at each end.
 const INTERFACE: &str = "link0";
@@ -16,29 +16,29 @@ const INTERFACE: &str = "link0";
 /// One end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkEnd {
-    /// Name of a network namespace that is not there yet.
+    /// Name of a network namespace that does not exist yet.
     pub space: String,
     pub address: IpAddr,
-    /// Bits of the network's part of the address.
+    /// Prefix length of the address.
     pub prefix: u8,
 }
 
-/// Why there can be no link.
+/// Why a link is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// An address is none.
+    /// Invalid address.
     #[error("`{0}` is not an interface address: write ADDRESS/PREFIX, such as 10.90.0.1/24")]
     Address(String),
-    /// The ends would not find each other.
+    /// The ends could not reach each other.
     #[error("{0}")]
     Apart(String),
-    /// Somebody has a namespace of that name.
+    /// A namespace with that name exists.
     #[error(
         "the network namespace {0} exists already. Choose another name, or remove it with `ip \
          netns del {0}`"
     )]
     Taken(String),
-    /// A name that `ip` would not take.
+    /// A name that `ip` would not accept.
     #[error("`{0}` is not a name for a network namespace: use letters, digits, - and _")]
     Name(String),
     /// `ip` is missing, or failed.
@@ -46,30 +46,30 @@ pub enum WireError {
     Command {
         /// Its arguments.
         command: String,
-        /// What it said.
+        /// Its output.
         cause: String,
     },
     /// A namespace cannot be entered.
     #[error(transparent)]
     NameSpace(#[from] NameSpaceError),
-    /// No interface.
+    /// The interface is missing.
     #[error("an Ethernet interface in {space}: {cause}. It needs root and /dev/net/tun")]
     Interface {
-        /// In which namespace.
+        /// Its namespace.
         space: String,
-        /// The system's words.
+        /// The system's error.
         cause: io::Error,
     },
-    /// The loop that carries packets.
+    /// The packet loop failed.
     #[error("carrying packets: {0}")]
     Relay(#[source] io::Error),
 }
 
 impl LinkEnd {
-    /// Read a name and `ADDRESS/PREFIX`.
+    /// Parses a name and `ADDRESS/PREFIX`.
     ///
     /// # Errors
-    /// When one of them is none.
+    /// If one of them is invalid.
     pub fn parse(space: &str, address: &str) -> Result<Self, WireError> {
         let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
         if space.is_empty()
@@ -112,14 +112,14 @@ impl LinkEnd {
         if self.address.is_ipv4() { 32 } else { 128 }
     }
 
-    /// The bits that tell hosts apart, all ones.
+    /// The host part, all ones.
     fn host_bits(&self) -> u128 {
         let count = self.width().saturating_sub(u32::from(self.prefix));
         1_u128.checked_shl(count).map_or(u128::MAX, |it| it - 1)
     }
 
-    /// Whether a host can have the address. In IPv4 the first address of a network is its name, and
-    /// the last one means all of its hosts, unless it has two at most (RFC 3021).
+    /// Whether a host can have the address. In IPv4 the first address is the network's, and the
+    /// last one is for broadcast, unless there are at most two (RFC 3021).
     fn is_of_a_host(&self) -> bool {
         let is_special = self.address.is_unspecified()
             || self.address.is_multicast()
@@ -136,11 +136,11 @@ impl std::fmt::Display for LinkEnd {
     }
 }
 
-/// Whether two ends can be joined.
+/// Checks that two ends can be joined.
 ///
 /// # Errors
-/// When they share a name or an address, an address is none that a host can have, or one end would
-/// not send to the other over the link, because it takes it for part of another network.
+/// If they share a name or an address, a host cannot have an address, or one end would not reach
+/// the other over the link, because it is in another network.
 pub fn check_ends(ends: &[LinkEnd; 2]) -> Result<(), WireError> {
     let [near, far] = ends;
     let refused = |text: String| Err(WireError::Apart(text));
@@ -170,8 +170,8 @@ pub fn check_ends(ends: &[LinkEnd; 2]) -> Result<(), WireError> {
     ))
 }
 
-/// Two namespaces, each with one end of the link. Dropped, they are removed: what still runs in
-/// one keeps it until it ends, but nobody can find it by its name any more.
+/// Two namespaces, each with one end of the link. On drop they are removed: a running process keeps
+/// one until it ends, but it can no longer be found by name.
 #[derive(Debug)]
 pub struct Ends {
     made: Vec<String>,
@@ -180,11 +180,11 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Make both.
+    /// Creates both.
     ///
     /// # Errors
-    /// When they cannot be joined, one of them is there already, or the system refuses; then none
-    /// is left.
+    /// If they cannot be joined, one of them exists already, or the system refuses. Then none is
+    /// left.
     pub fn make(ends: &[LinkEnd; 2]) -> Result<Self, WireError> {
         check_ends(ends)?;
         let mut made = Self {
@@ -206,7 +206,7 @@ impl Ends {
             let address = format!("{}/{}", end.address, end.prefix);
             let inside = ["-n", &end.space];
             let run = |rest: &[&str]| ip(&[&inside, rest].concat());
-            // An IPv6 address would be tried for doubles for a second before it can be used.
+            // Otherwise duplicate address detection would block an IPv6 address for a second.
             let no_trial: &[&str] = if end.address.is_ipv6() {
                 &["nodad"]
             } else {
@@ -224,7 +224,7 @@ impl Drop for Ends {
     fn drop(&mut self) {
         self.taps.clear();
         for space in &self.made {
-            // Nothing better can be done about a failure here.
+            // A failure here cannot be handled.
             let _ = ip(&["netns", "del", space]);
         }
     }

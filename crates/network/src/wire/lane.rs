@@ -1,50 +1,50 @@
-//! One direction of a link: what is done with each packet, in time of the caller's.
+//! One direction of a link: what happens to each packet, in the caller's time.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use random::{Purpose, Stream};
 
-/// What Ethernet sends around each packet: preamble, check sum and gap (IEEE 802.3).
+/// Ethernet overhead per packet: preamble, checksum and gap (IEEE 802.3).
 const FRAME_BYTES: u64 = 24;
 const NS_PER_SECOND: u128 = 1_000_000_000;
 
-/// What a direction is like.
+/// Settings of a direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneSettings {
     /// From the last bit sent to the last bit received.
     pub delay: Duration,
-    /// Bits in a second; without it, packets take no time on the line.
+    /// Bits per second; without it, packets take no time on the line.
     pub bits_per_second: Option<u64>,
-    /// Share of packets that are lost, 0 to 1.
+    /// Share of packets lost, 0 to 1.
     pub loss: f64,
-    /// Bytes that may wait for the line; what comes on top is dropped.
+    /// Queue size in bytes; packets beyond it are dropped.
     pub queue_bytes: u64,
 }
 
-/// What became of packets.
+/// Packet statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneTally {
     /// Packets carried.
     pub carried: u64,
     /// Bytes of these.
     pub bytes: u64,
-    /// Packets lost by chance, as asked for.
+    /// Packets lost by chance, as configured.
     pub lost: u64,
     /// Packets dropped because the queue was full.
     pub dropped: u64,
-    /// Packets handed over at the far end.
+    /// Packets delivered at the far end.
     pub arrived: u64,
-    /// By how much they were late, all together.
+    /// Total lateness of deliveries.
     pub late: Duration,
-    /// The latest one.
+    /// Maximum lateness.
     pub late_max: Duration,
 }
 
-/// What became of one packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketOutcome {
-    /// It is under way.
+    /// In transit.
     Taken,
     /// Lost by chance.
     Lost,
@@ -57,15 +57,15 @@ pub enum PacketOutcome {
 pub struct Lane {
     settings: LaneSettings,
     chance: Stream,
-    /// When the line has sent all that waits for it.
+    /// When the line has sent everything in the queue.
     free_at: Duration,
     under_way: VecDeque<(Duration, Vec<u8>)>,
-    /// Packets so far.
+    /// Statistics so far.
     pub tally: LaneTally,
 }
 
 impl Lane {
-    /// An idle line; `number` and `seed` choose its losses.
+    /// An idle line; `number` and `seed` determine its losses.
     #[must_use]
     pub fn new(settings: LaneSettings, seed: u64, number: u64) -> Self {
         Self {
@@ -77,9 +77,9 @@ impl Lane {
         }
     }
 
-    /// A packet wants to be carried at `now`.
+    /// Offers a packet at `now`.
     pub fn offer(&mut self, now: Duration, packet: &[u8]) -> PacketOutcome {
-        // The chance is drawn for every packet, so that a full queue does not shift it.
+        // The random draw is made for every packet, so that a full queue does not shift it.
         if self.chance.unit() < self.settings.loss {
             self.tally.lost += 1;
             return PacketOutcome::Lost;
@@ -98,7 +98,7 @@ impl Lane {
         PacketOutcome::Taken
     }
 
-    /// The next packet that has arrived by `now`, and when it was due.
+    /// The next packet delivered by `now`, and when it was due.
     pub fn arrive(&mut self, now: Duration) -> Option<(Duration, Vec<u8>)> {
         self.next_due().filter(|due| *due <= now)?;
         let (due, packet) = self.under_way.pop_front()?;
@@ -122,7 +122,7 @@ impl Lane {
         Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 
-    /// What the line sends in a span.
+    /// Bytes that the line sends in a span.
     fn bytes_in(&self, span: Duration) -> u128 {
         let rate = self.settings.bits_per_second.unwrap_or(0);
         span.as_nanos() * u128::from(rate) / 8 / NS_PER_SECOND
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
         let mut lane = Lane::new(settings(), 1, 0);
-        // 1226 and 24 bytes are 10,000 bits: one millisecond.
+        // 1226 plus 24 bytes are 10,000 bits: one millisecond.
         for _ in 0..3 {
             assert_eq!(lane.offer(MS, &[7; 1226]), PacketOutcome::Taken);
         }
@@ -183,7 +183,7 @@ mod tests {
     fn a_full_queue_drops_and_drains() {
         let mut lane = Lane::new(settings(), 1, 0);
         let taken = (0..100).filter(|_| lane.offer(MS, &[0; 1226]) == PacketOutcome::Taken);
-        // 64 KiB wait, and one is on the line.
+        // 64 KiB wait, and one packet is on the line.
         assert_eq!(taken.count(), 53);
         assert_eq!((lane.tally.carried, lane.tally.dropped), (53, 47));
         assert_eq!(lane.offer(20 * MS, &[0; 1226]), PacketOutcome::Taken);

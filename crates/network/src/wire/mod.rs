@@ -1,8 +1,8 @@
-//! A link between two network namespaces with a delay, a rate, a queue and losses that are known.
+//! A link between two network namespaces with known delay, rate, queue and loss.
 //!
-//! The kernel's own means (netem) are a module that a machine may not have. Here two Ethernet
-//! interfaces are joined by a loop that holds each packet back as long as the link would. It is
-//! made for links up to about 1 Gbit/s, and for truth about windows and round trips, not for speed.
+//! The kernel's own tool (netem) is a module that a machine may lack. Here a loop joins two
+//! Ethernet interfaces and delays each packet as the link would. It is meant for links up to about
+//! 1 Gbit/s, and for correct windows and round trips rather than speed.
 
 mod ends;
 mod lane;

@@ -1,4 +1,4 @@
-//! The loop that carries packets from one end to the other.
+//! The loop that forwards packets between the ends.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,16 +15,15 @@ use crate::patience::SLICE;
 
 /// Larger than any packet of these interfaces.
 const PACKET_BYTES_MAX: usize = 2048;
-/// Packets taken from one end before the other has its turn.
+/// Packets taken from one end before the other gets its turn.
 const BATCH: usize = 32;
-/// A host answers within this, if it does not think.
+/// A host answers within this time, unless it computes.
 const ANSWER_MAX: Duration = Duration::from_millis(1);
 
-/// Carry packets between the ends until somebody stops it. Returns what became of them, per
-/// direction.
+/// Forwards packets between the ends until stopped. Returns the statistics per direction.
 ///
 /// # Errors
-/// When an interface fails.
+/// If an interface fails.
 pub fn relay(
     ends: &Ends,
     settings: &LaneSettings,
@@ -46,8 +45,8 @@ pub fn relay(
     Ok(relay.lanes.map(|lane| lane.tally))
 }
 
-/// A link is late for nobody: before all others, and woken at the very instant, where the system
-/// lets us, else as it comes.
+/// Raises the thread's priority and timer precision as far as permitted, so that packets are not
+/// late.
 fn hurry() {
     let _ = rustix::process::nice(-20);
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
@@ -58,7 +57,7 @@ struct Relay<'a> {
     /// From the first end to the second, and back.
     lanes: [Lane; 2],
     begun: Instant,
-    /// When the last packet for a host was due, and was handed over.
+    /// When the last packet for a host was due, and when it was delivered.
     handed: [Option<(Duration, Instant)>; 2],
 }
 
@@ -80,13 +79,13 @@ impl Relay<'_> {
         }
     }
 
-    /// Hand over what is due, and take the answers at once.
+    /// Delivers due packets, and takes the answers at once.
     fn deliver(&mut self) -> io::Result<()> {
         for from in 0..self.taps.len() {
             let to = 1 - from;
             while let Some((due, packet)) = self.lanes[from].arrive(self.begun.elapsed()) {
                 self.handed[to] = Some((due, Instant::now()));
-                // An interface that is down takes nothing, as a host that is switched off.
+                // An interface that is down takes nothing, like a host that is switched off.
                 let _ = self.taps[to].write(&packet);
                 self.collect(to)?;
             }
@@ -94,10 +93,9 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// When a host sent what is just being taken from it. What it sends right after it was handed a
-    /// packet is taken for the answer, an acknowledgement or what its window now allows, and counts
-    /// from when that packet was due: so a link that was kept waiting for a processor does not make
-    /// its round trips longer.
+    /// When a host sent the packet being taken. A packet sent right after a delivery is taken for
+    /// an answer (an acknowledgement, or data that its window now allows), and counts from when
+    /// that delivery was due, so that scheduling delays of the relay do not lengthen round trips.
     fn sent_at(&self, host: usize) -> Duration {
         if let Some((due, handed)) = self.handed[host] {
             let since = handed.elapsed();
@@ -127,7 +125,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Take what a host sends.
+    /// Takes packets sent by a host.
     fn collect(&mut self, from: usize) -> io::Result<()> {
         let mut packet = [0; PACKET_BYTES_MAX];
         let mut tap = self.taps[from];

@@ -1,4 +1,4 @@
-//! Encrypted connections, in a build without them.
+//! Placeholder for TLS in a build without it.
 
 use std::io;
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use units::LeftOut;
 
 use crate::transport::HttpTransport;
 
-/// That this build has none, and how to get one that has.
+/// Why this build has no TLS, and how to get one that does.
 pub const TLS_LEFT_OUT: Option<LeftOut> = Some(LEFT_OUT);
 const LEFT_OUT: LeftOut = LeftOut {
     ability: "encrypted connections (https)",
@@ -17,12 +17,12 @@ const LEFT_OUT: LeftOut = LeftOut {
 
 pub type TlsError = LeftOut;
 
-/// A server that must prove its name, of which this build has none.
+/// A TLS server, which this build does not support.
 #[derive(Clone, Debug)]
 pub enum TlsPeer {}
 
 impl TlsPeer {
-    /// Refuse.
+    /// Refuses.
     ///
     /// # Errors
     /// Always.
