@@ -1,4 +1,4 @@
-//! The archive file and what can be done with it.
+//! The archive file and its operations.
 
 mod baselines;
 mod watches;
@@ -23,11 +23,11 @@ use crate::summary::{COLUMNS, summary};
 pub use baselines::BASELINE_RUNS_MAX;
 pub use watches::WatchEntries;
 
-/// How long to wait for another program that is saving a run: it takes milliseconds, except on a
+/// How long to wait for another program that is saving a run: usually milliseconds, except on a
 /// device that is being measured.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often it is looked again at a file that others make or remove.
+/// How often to retry a file that other programs create or remove.
 const TRIES: u32 = 8;
 
 /// An open archive.
@@ -35,15 +35,16 @@ const TRIES: u32 = 8;
 pub struct Archive {
     connection: Connection,
     path: PathBuf,
-    /// The same with all links followed: SQLite's own files lie beside that.
+    /// Path with all links resolved, beside which SQLite keeps its own files.
     file: PathBuf,
 }
 
 impl Archive {
-    /// Open the archive at `path`; make it, and the directories above it, if there is none.
+    /// Opens the archive at `path`. Creates it and its directories if it does not exist.
     ///
     /// # Errors
-    /// When the file cannot be opened or made, is no archive, or was written by a newer program.
+    /// If the file cannot be opened or created, is not an archive, or was written by a newer
+    /// program.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         if let Some(directory) = path
             .parent()
@@ -54,7 +55,7 @@ impl Archive {
                 source,
             })?;
         }
-        // Of two programs that make it one is faster; the other finds it.
+        // If two programs create it at once, one succeeds and the other finds it.
         for _ in 0..TRIES {
             if let Some(judged) = ArchiveFile::of(path)? {
                 return Self::opened(path, &judged);
@@ -66,10 +67,10 @@ impl Archive {
         })
     }
 
-    /// Open the archive at `path`, which must be one already.
+    /// Opens an existing archive at `path`.
     ///
     /// # Errors
-    /// When there is none, the file cannot be opened, or it was written by a newer program.
+    /// If it does not exist, cannot be opened, or was written by a newer program.
     // fuzzed: archive
     pub fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
         match ArchiveFile::of(path)? {
@@ -82,7 +83,7 @@ impl Archive {
 
     fn opened(path: &Path, judged: &ArchiveFile) -> Result<Self, ArchiveError> {
         let path = path.to_owned();
-        // Without a flag that makes files, and without names that are no paths.
+        // Neither creates files nor treats names as URIs.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -93,7 +94,7 @@ impl Archive {
         let opened = connection.and_then(|mut connection| {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.pragma_update(None, "foreign_keys", true)?;
-            // A run that is reported as saved survives a power cut.
+            // A run reported as saved survives a power failure.
             connection.pragma_update(None, "synchronous", "FULL")?;
             empty_journals(&connection)?;
             let found = schema::prepare(&mut connection)?;
@@ -122,23 +123,22 @@ impl Archive {
         }
     }
 
-    /// Whether runs can be kept: a file of another user, or on storage that is read-only, is only
-    /// read.
+    /// Whether runs can be saved: a file of another user, or on read-only storage, is only read.
     #[must_use]
     pub fn is_writable(&self) -> bool {
         self.connection.is_readonly("main").is_ok_and(|it| !it)
     }
 
-    /// Where the archive lies.
+    /// Path of the archive.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Keep the run: all of it or, on an error, nothing. Gives it its number, and returns it.
+    /// Saves the run completely or, on an error, not at all. Sets its number, and returns it.
     ///
     /// # Errors
-    /// When the file cannot be written, or the run has no JSON form that can be read back.
+    /// If the file cannot be written, or the run's JSON cannot be read back.
     pub fn save(&mut self, run: &mut Run) -> Result<i64, ArchiveError> {
         if run.verdict.is_none() {
             run.verdict = Some(procedure::verdict(run));
@@ -151,7 +151,7 @@ impl Archive {
         saved
     }
 
-    /// Begin to write. The lock is taken at once: waiting for it later could only end in an error.
+    /// Starts a write transaction. Takes the lock at once, since waiting for it later could fail.
     fn writing(&mut self) -> Result<Transaction<'_>, ArchiveError> {
         let transaction = self
             .connection
@@ -169,7 +169,7 @@ impl Archive {
         run.id = Some(id);
         let unkeepable = |source| ArchiveError::Unkeepable { source };
         let document = serde_json::to_string(run).map_err(|error| unkeepable(error.into()))?;
-        // Better to hear of it now than when the measured system is gone.
+        // Better to fail now than when the measured system is gone.
         results::from_json(&document).map_err(unkeepable)?;
         rows::set_document(&transaction, id, &document).map_err(failed)?;
         transaction.commit().map_err(failed)?;
@@ -177,10 +177,10 @@ impl Archive {
         Ok(id)
     }
 
-    /// The run of that number.
+    /// The run with that number.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// If it does not exist or cannot be read.
     pub fn load(&self, id: i64) -> Result<Run, ArchiveError> {
         let document: Option<String> = self
             .connection
@@ -195,17 +195,17 @@ impl Archive {
         let mut run = results::from_json(&document)
             .map_err(|source| ArchiveError::Document { id, source })?;
         run.id = Some(id);
-        // Those of older versions have none.
+        // Runs of older versions have none.
         if run.verdict.is_none() {
             run.verdict = Some(procedure::verdict(&run));
         }
         Ok(run)
     }
 
-    /// The run that was saved last.
+    /// The latest run.
     ///
     /// # Errors
-    /// When the archive is empty, or the run cannot be read.
+    /// If the archive is empty, or the run cannot be read.
     pub fn latest(&self) -> Result<Run, ArchiveError> {
         match self.range()? {
             Some((_, last)) => self.load(last),
@@ -218,7 +218,7 @@ impl Archive {
     /// At most `limit` runs, the newest first.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub fn list(&self, limit: usize) -> Result<Vec<ListRow>, ArchiveError> {
         let query = format!("SELECT {COLUMNS} FROM runs ORDER BY id DESC LIMIT ?");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -259,10 +259,10 @@ impl Archive {
             .map_err(|source| self.unread(source))
     }
 
-    /// Delete these runs: all of them or, on an error, none. Their numbers are not used again.
+    /// Deletes these runs: all of them or, on an error, none. Their numbers are not reused.
     ///
     /// # Errors
-    /// When one of them does not exist, or the file cannot be written.
+    /// If one of them does not exist, or the file cannot be written.
     pub fn delete(&mut self, ids: &[i64]) -> Result<(), ArchiveError> {
         let path = self.path.clone();
         let failed = |source| failure("write", path.clone(), source);
@@ -291,15 +291,15 @@ impl Archive {
         Ok(())
     }
 
-    /// Remove the journal of what was just committed, which SQLite has emptied. It would remove
-    /// whatever has its name; here a file that holds anything stays. What fails leaves an empty
-    /// file, which the next transaction takes.
+    /// Removes the journal of the last transaction, which SQLite has truncated. SQLite itself would
+    /// remove any file with that name; here a file with content stays. On failure an empty file
+    /// stays, which the next transaction reuses.
     fn tidy(&mut self) {
         let journal = journal(&self.file);
         let parent = journal.parent();
         let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
         let directory = fs::File::open(parent.unwrap_or(Path::new(".")));
-        // Nobody else has the journal open while this lock is held.
+        // While this lock is held, nobody else has the journal open.
         let exclusive = TransactionBehavior::Exclusive;
         let locked = self.connection.transaction_with_behavior(exclusive);
         let (Ok(directory), Ok(locked), Some(name)) = (directory, locked, journal.file_name())
@@ -340,8 +340,8 @@ impl Archive {
     }
 }
 
-/// Have SQLite empty its journals, not remove them: it would remove whatever has the name, see
-/// `tidy`. Another form of journal that the user has chosen stays.
+/// Makes SQLite truncate its journals instead of removing them, since it would remove any file with
+/// that name, see `tidy`. Another journal mode chosen by the user is kept.
 fn empty_journals(connection: &Connection) -> rusqlite::Result<()> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if mode == "delete" {
@@ -350,8 +350,8 @@ fn empty_journals(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// SQLite opens its journal by name when it writes first, which may be long after the archive was
-/// opened: what has come there meanwhile must not be taken for it.
+/// SQLite opens its journal by name at the first write, which may be long after the archive was
+/// opened. Files that have appeared there meanwhile must not be used.
 fn refuse_strange_side_files(path: &Path, file: &Path) -> Result<(), ArchiveError> {
     let path = || path.to_owned();
     match foreign(file) {

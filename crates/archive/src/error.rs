@@ -1,42 +1,42 @@
-//! What can go wrong with an archive.
+//! Errors of an archive.
 
 use std::io;
 use std::path::PathBuf;
 
 use results::JsonError;
 
-/// Why the archive did not do what was asked.
+/// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// The directory of the archive could not be made.
+    /// The directory of the archive could not be created.
     #[error("cannot create the directory {} for the archive", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file could not be opened or made.
+    /// The file could not be opened or created.
     #[error("cannot open the archive {}. Name another file with --archive or \
              SEEKSTONE_ARCHIVE",
         path.display())]
     Open {
         /// The archive.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// The file could not be looked at or made.
+    /// The file could not be examined or created.
     #[error("cannot open the archive {}. Name another file with --archive or \
              SEEKSTONE_ARCHIVE",
         path.display())]
     Examine {
         /// The archive.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// An empty file may be somebody's, and is no archive.
+    /// An empty file may belong to someone else, and is not an archive.
     #[error(
         "{} is not an archive of Seekstone, but an empty file. Name one that does not exist with \
          --archive, or remove it",
@@ -46,7 +46,7 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
-    /// It was put where anyone can make files by somebody who can read it.
+    /// It belongs to another user, who can read it, in a directory where anyone can create files.
     #[error(
         "the archive {} is of another user, in a directory where anyone can make files. Runs \
          name hosts and serial numbers. Name another file with --archive",
@@ -56,7 +56,7 @@ pub enum ArchiveError {
         /// The archive.
         path: PathBuf,
     },
-    /// Another name of the same file would be without what SQLite keeps beside this one.
+    /// With a hard link, the other name would lack the files that SQLite keeps beside this one.
     #[error(
         "the archive {} has a second name (a hard link). Under that it could be damaged: remove \
          one of the names",
@@ -66,7 +66,7 @@ pub enum ArchiveError {
         /// The archive.
         path: PathBuf,
     },
-    /// Files of somebody else have the names that SQLite needs.
+    /// Other files have the names that SQLite needs.
     #[error(
         "the archive {} needs the names {} for itself, and what is there is not its own. Move that \
          away, or name another archive with --archive",
@@ -76,19 +76,19 @@ pub enum ArchiveError {
     SideFiles {
         /// The archive.
         path: PathBuf,
-        /// What is in the way.
+        /// The conflicting files.
         files: Vec<PathBuf>,
     },
-    /// The file became another while it was opened.
+    /// The file changed while it was being opened.
     #[error("the archive {} is being replaced by another program: try again", path.display())]
     Restless {
         /// The archive.
         path: PathBuf,
     },
-    /// There is no file of that name.
+    /// The file does not exist.
     #[error("there is no archive {}. Check the spelling", path.display())]
     Missing {
-        /// Where it was looked for.
+        /// The path.
         path: PathBuf,
     },
     /// The file is something else.
@@ -108,7 +108,7 @@ pub enum ArchiveError {
     Damaged {
         /// The archive.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// The file was written by a newer program.
@@ -125,7 +125,7 @@ pub enum ArchiveError {
         /// Newest version that this program knows.
         known: i64,
     },
-    /// The file has a version that no program of ours writes.
+    /// The file has an invalid version.
     #[error(
         "the archive {} has schema version {found}, which no version of Seekstone writes: another \
          program changed it. Put a copy of before in its place, or name another with --archive",
@@ -137,15 +137,15 @@ pub enum ArchiveError {
         /// Version of the file.
         found: i64,
     },
-    /// There is no run of that number.
+    /// There is no run with that number.
     #[error("the archive has no run {id}: {known}")]
     UnknownRun {
-        /// The number asked for.
+        /// The requested number.
         id: i64,
-        /// Which there are, and how to list them.
+        /// Existing numbers, and how to list them.
         known: String,
     },
-    /// There is no run at all.
+    /// There are no runs.
     #[error("the archive {} is empty: commands that measure fill it", path.display())]
     Empty {
         /// The archive.
@@ -156,23 +156,23 @@ pub enum ArchiveError {
     Document {
         /// Number of the run.
         id: i64,
-        /// What is wrong with it.
+        /// The error.
         source: JsonError,
     },
-    /// The run has no JSON form that could be read back.
+    /// The run's JSON could not be read back.
     #[error("the run cannot be kept: its JSON form would not be readable")]
     Unkeepable {
-        /// What is wrong with it.
+        /// The error.
         source: JsonError,
     },
     /// SQLite failed.
     #[error("cannot {action} the archive {}", path.display())]
     Sqlite {
-        /// What was being done: `read`, `write`.
+        /// The operation: `read`, `write`.
         action: &'static str,
         /// The archive.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
 }

@@ -1,5 +1,5 @@
-//! What has the name of an archive, looked at before SQLite opens it: that would make a database of
-//! an empty file, and take for its own what has the names beside it.
+//! Examines a file with the name of an archive before SQLite opens it, since SQLite would turn an
+//! empty file into a database, and use any files with the names of its journals.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -18,19 +18,19 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Where the header has the user version and the application id.
 const VERSION_AT: usize = 60;
 const APPLICATION_AT: usize = 68;
-/// Runs name hosts, serial numbers and commands: they are for their owner.
+/// Only the owner may read it: runs contain host names, serial numbers and commands.
 const MODE: u32 = 0o600;
 
-/// A file that is an archive of ours.
+/// A file that is an archive.
 #[derive(Debug)]
 pub(crate) struct ArchiveFile {
-    /// Where it lies, without links.
+    /// Its path without links.
     pub(crate) path: PathBuf,
     found: Metadata,
 }
 
 impl ArchiveFile {
-    /// Look at `path`; nothing if nothing is there.
+    /// Examines `path`; `None` if it does not exist.
     pub(crate) fn of(path: &Path) -> Result<Option<Self>, ArchiveError> {
         let owned = || path.to_owned();
         drivers::refuse_strangers_links(path).map_err(|source| examine(path, source))?;
@@ -55,7 +55,7 @@ impl ArchiveFile {
         if drivers::is_strangers(&directory, &found) {
             return Err(ArchiveError::Strangers { path: owned() });
         }
-        // Closed here: to close it later would take away SQLite's locks.
+        // Closed here: closing it later would release SQLite's locks.
         let mut head = Vec::new();
         let read = file.take(HEADER_BYTES as u64).read_to_end(&mut head);
         read.map_err(|source| examine(path, source))?;
@@ -68,7 +68,7 @@ impl ArchiveFile {
                     found,
                 });
             }
-            // SQLite says so itself, with what its log holds.
+            // SQLite reports that itself, including the content of its log.
             OpenedFileKind::Newer(_) | OpenedFileKind::Usable => {}
         }
         if !is_plain(&found) {
@@ -84,7 +84,7 @@ impl ArchiveFile {
         Ok(Some(Self { path: real, found }))
     }
 
-    /// Whether the name still stands for the file that was looked at.
+    /// Whether the name still refers to the examined file.
     pub(crate) fn is_there(&self) -> bool {
         let number = |found: &Metadata| (found.dev(), found.ino());
         let now = self.path.symlink_metadata();
@@ -92,8 +92,8 @@ impl ArchiveFile {
     }
 }
 
-/// Make an archive without runs, unless something has its name by then. It has its name when it is
-/// whole, so that no empty file stays whatever happens.
+/// Creates an empty archive, unless something has its name by then. It gets its name when complete,
+/// so that an empty file is never left.
 pub(crate) fn make(path: &Path) -> Result<(), ArchiveError> {
     let examine = |source| examine(path, source);
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
@@ -104,7 +104,7 @@ pub(crate) fn make(path: &Path) -> Result<(), ArchiveError> {
     };
     let real = parent.join(name);
     let files = present(&real);
-    // A journal may be that of an archive which another program has made meanwhile.
+    // A journal may belong to an archive that another program has created meanwhile.
     if !files.is_empty() && real.symlink_metadata().is_err() {
         return Err(ArchiveError::SideFiles {
             path: path.to_owned(),
@@ -126,7 +126,7 @@ pub(crate) fn make(path: &Path) -> Result<(), ArchiveError> {
         }
     };
     written().map_err(examine)?;
-    // A directory that cannot be synced is no reason to keep no runs.
+    // Runs are saved even if the directory cannot be synced.
     let _ = File::open(&parent).and_then(|directory| directory.sync_all());
     Ok(())
 }

@@ -1,10 +1,11 @@
-//! The archive: every run in one SQLite file, whole and in columns that users can query.
+//! The archive: all runs in one SQLite file, as documents and in columns that users can query.
 //!
-//! The file is the only place where SQL lives. A run is kept twice: as the JSON document that
-//! [`results::json`] describes, from which it is read back, and as rows to be asked with SQL.
+//! The file is the only place where SQL lives. A run is stored twice: as the JSON document of
+//! [`results::json`], from which it is read back, and as rows for SQL queries.
 //!
-//! A rollback journal is used, not a write-ahead log: at rest the archive is then one file, which
-//! can be copied, and it works on network file systems too. Both survive SIGKILL at any moment.
+//! It uses a rollback journal instead of a write-ahead log: the archive is then a single file when
+//! idle, which can be copied, and it works on network file systems. Both survive SIGKILL at any
+//! time.
 
 mod archive;
 mod error;

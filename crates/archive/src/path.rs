@@ -1,12 +1,12 @@
-//! Where the archive lies unless the user says otherwise.
+//! The default path of the archive.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// `$SEEKSTONE_ARCHIVE`, else `$XDG_DATA_HOME/seekstone/archive.db`, else
-/// `$HOME/.local/share/seekstone/archive.db`; `None` where none of these is set. A home that does
-/// not exist, as that of a service account, is none: nothing makes it.
+/// `$HOME/.local/share/seekstone/archive.db`; `None` if none of these is set. A home directory that
+/// does not exist, such as that of a service account, is ignored and not created.
 #[must_use]
 pub fn default_path() -> Option<PathBuf> {
     path_from(|name| env::var_os(name), Path::is_dir)

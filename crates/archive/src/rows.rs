@@ -1,10 +1,10 @@
-//! A run as rows of the tables.
+//! Stores a run as rows of the tables.
 
 use results::{CurvePoint, Figure, LimitVerdict, Row, Run, RunVerdict, Status, Table, Warning};
 use rusqlite::{Transaction, named_params, params};
 use stats::Estimate;
 
-/// Insert everything but the document, which cannot be made before the number is known.
+/// Inserts everything except the document, which needs the number.
 pub(crate) fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<i64> {
     let id = insert_run(transaction, run)?;
     if let Some(verdict) = &run.verdict {
@@ -25,7 +25,7 @@ pub(crate) fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Resu
     Ok(id)
 }
 
-/// Give each run its verdict that was archived without one, and can be read.
+/// Adds verdicts to runs archived without one, as far as they can be read.
 pub(crate) fn add_verdicts(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let mut runs = transaction.prepare("SELECT id, document FROM runs WHERE verdict IS NULL")?;
     let mut runs = runs.query([])?;
@@ -54,7 +54,7 @@ fn set_verdict(
         .map(|_| ())
 }
 
-/// Put the document beside the rows.
+/// Stores the document beside the rows.
 pub(crate) fn set_document(
     transaction: &Transaction<'_>,
     id: i64,
@@ -104,7 +104,7 @@ fn insert_table(
     table: &Table,
     position: &mut i64,
 ) -> rusqlite::Result<()> {
-    // Levels that were asked for twice are one row.
+    // Levels requested twice are one row.
     let mut of_level =
         transaction.prepare_cached("INSERT OR IGNORE INTO factors VALUES (?, ?, ?, ?, ?)")?;
     for row in &table.rows {

@@ -1,4 +1,4 @@
-//! The tables, and how an older archive becomes a newer one.
+//! The tables, and the migration of older archives.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -7,8 +7,8 @@ use crate::rows;
 /// Marks the file as ours: "Seek" in ASCII.
 pub(crate) const APPLICATION_ID: i64 = 0x5365_656b;
 
-/// What leads from each version to the next; the first creates everything. Steps are never
-/// changed once released, only added.
+/// Migration steps from each version to the next; the first one creates everything. Released steps
+/// are never changed.
 const STEPS: [&str; 7] = [
     include_str!("schema_1.sql"),
     include_str!("schema_2.sql"),
@@ -19,32 +19,32 @@ const STEPS: [&str; 7] = [
     include_str!("schema_7.sql"),
 ];
 
-/// From this version on each run has its verdict, in the words of today.
+/// From this version on, each run has its verdict in the current wording.
 const WITH_VERDICTS: i64 = 6;
 
 /// The version that this program writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
 
-/// What kind of file was opened.
+/// Kind of an opened file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenedFileKind {
-    /// An archive of this version, an older one, or an empty file.
+    /// A current or older archive, or an empty file.
     Usable,
     /// An archive of a newer program.
     Newer(i64),
-    /// Marked as ours, with a version that no program of ours writes.
+    /// Marked as ours, but with an invalid version.
     Unknown(i64),
     /// Another program's database.
     Foreign,
 }
 
-/// Look at the file, and bring it up to date if it is ours. Two programs may do so at once.
+/// Examines the file, and migrates it if it is ours. Two programs may do so at once.
 pub(crate) fn prepare(connection: &mut Connection) -> rusqlite::Result<OpenedFileKind> {
     let found = inspect(connection)?;
     if found != OpenedFileKind::Usable || version(connection)? == VERSION {
         return Ok(found);
     }
-    // The lock is taken first: another program may have been faster.
+    // The lock is taken first, since another program may have been faster.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let before = version(&transaction)?;
     migrate(&transaction)?;
@@ -69,7 +69,7 @@ fn inspect(connection: &Connection) -> rusqlite::Result<OpenedFileKind> {
     })
 }
 
-/// What a file is that is marked as ours.
+/// Kind of a file marked as ours.
 pub(crate) fn of_version(version: i64) -> OpenedFileKind {
     match version {
         ..=0 => OpenedFileKind::Unknown(version),
@@ -78,7 +78,7 @@ pub(crate) fn of_version(version: i64) -> OpenedFileKind {
     }
 }
 
-/// The bytes of an archive without runs.
+/// The bytes of an empty archive.
 pub(crate) fn blank() -> rusqlite::Result<Vec<u8>> {
     let mut connection = Connection::open_in_memory()?;
     prepare(&mut connection)?;

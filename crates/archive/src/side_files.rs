@@ -1,30 +1,30 @@
-//! The files that SQLite keeps beside an archive. It replays, empties and deletes what has such a
-//! name without a question, so what is there must be its own.
+//! The files that SQLite keeps beside an archive. It replays, truncates and deletes any file with
+//! such a name unconditionally, so existing ones must be its own.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// First bytes of a rollback journal (SQLite's file format, section 3). A journal that is not
-/// synced yet, or done with, has zeroes there.
+/// First bytes of a rollback journal (SQLite's file format, section 3). An unsynced or finished
+/// journal has zeroes there.
 const JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// First bytes of a write-ahead log but for the last bit (section 4.1).
 const LOG: [u8; 4] = [0x37, 0x7f, 0x06, 0x82];
-/// The index of a write-ahead log comes in pieces of this size.
+/// The index of a write-ahead log is allocated in pieces of this size.
 const INDEX_PIECE: u64 = 32 << 10;
 
 const JOURNAL_END: &str = "-journal";
 const LOG_END: &str = "-wal";
 const INDEX_END: &str = "-shm";
 
-/// What SQLite may keep beside the archive `path`.
+/// Files that SQLite may keep beside the archive `path`.
 #[must_use]
 pub fn side_files(path: &Path) -> [PathBuf; 3] {
     [JOURNAL_END, LOG_END, INDEX_END].map(|end| beside(path, end))
 }
 
-/// Where SQLite keeps the journal of a transaction.
+/// Path of the rollback journal.
 pub(crate) fn journal(path: &Path) -> PathBuf {
     beside(path, JOURNAL_END)
 }
@@ -35,7 +35,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Those of them that are there.
+/// Those that exist.
 pub(crate) fn present(path: &Path) -> Vec<PathBuf> {
     let sides = side_files(path).into_iter();
     sides
@@ -43,7 +43,7 @@ pub(crate) fn present(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Those of them that are there and are not SQLite's.
+/// Those that exist and are not SQLite's.
 pub(crate) fn foreign(path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut foreign = Vec::new();
     for end in [JOURNAL_END, LOG_END, INDEX_END] {
@@ -56,7 +56,7 @@ pub(crate) fn foreign(path: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn is_of_sqlite(side: &Path, end: &str) -> io::Result<bool> {
-    // Another program may be saving a run: a journal comes and goes meanwhile.
+    // Another program may be saving a run, whose journal comes and goes.
     let gone = |error: io::Error| match error.kind() {
         ErrorKind::NotFound => Ok(true),
         _ => Err(error),

@@ -3,14 +3,15 @@
 use report::ListRow;
 use rusqlite::Row;
 
-/// Columns that [`summary`] reads. The target is its whole path where it was typed as in `.`.
+/// Columns that [`summary`] reads. The target is its full path if it was typed as a relative one
+/// such as `.`.
 pub(crate) const COLUMNS: &str = "id, started_at, command,
      CASE WHEN target_path LIKE '/%' AND target NOT LIKE '/%' THEN target_path ELSE target END,
      host, status, headline,
      EXISTS (SELECT 1 FROM warnings WHERE run_id = runs.id AND severity = 'invalid'),
      coalesce(verdict, ''), coalesce(verdict_trust, ''), goals";
 
-/// What a list says of a run.
+/// Summary of a run for a list.
 pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<ListRow> {
     Ok(ListRow {
         id: row.get(0)?,

@@ -1,15 +1,15 @@
-//! Rolling sets of runs under a name.
+//! Named rolling sets of runs.
 
 use rusqlite::{Connection, params};
 
 use super::{Archive, failure};
 use crate::error::ArchiveError;
 
-/// The newest runs that a set keeps; older ones leave it, and stay in the archive.
+/// Maximum number of runs in a set. Older ones leave it, but stay in the archive.
 pub const BASELINE_RUNS_MAX: usize = 100;
 
 impl Archive {
-    /// The numbers of the runs of a baseline, the oldest first; none where there is no such set.
+    /// The numbers of a baseline's runs, the oldest first; empty if there is no such set.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -23,11 +23,11 @@ impl Archive {
         ids(&self.connection).map_err(|source| self.unread(source))
     }
 
-    /// Add runs to a baseline: all of them or, on an error, none. The oldest leave a set of more
-    /// than [`BASELINE_RUNS_MAX`].
+    /// Adds runs to a baseline: all of them or, on an error, none. Beyond [`BASELINE_RUNS_MAX`],
+    /// the oldest leave the set.
     ///
     /// # Errors
-    /// When one of the runs does not exist, or the file cannot be written.
+    /// If one of the runs does not exist, or the file cannot be written.
     pub fn add_to_baseline(&mut self, name: &str, ids: &[i64]) -> Result<(), ArchiveError> {
         for &id in ids {
             self.load(id)?;

@@ -1,4 +1,4 @@
-//! What `watch` saw: windows and events of targets.
+//! Data of `watch`: windows and events of targets.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use watch::{StoredWindow, WatchEvent, WatchWindow, next_merge};
 use super::{Archive, failure};
 use crate::error::ArchiveError;
 
-/// What is kept of a watch at once: all of it, or on an error nothing.
+/// Data of a watch that is saved at once: all of it or, on an error, nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WatchEntries {
-    /// Windows, each with its target as it was typed.
+    /// Windows, each with its target as typed.
     pub windows: Vec<(String, WatchWindow)>,
-    /// Events; one of the same target, kind of probe and beginning replaces what was kept of it.
+    /// Events. One with the same target, kind of probe and start replaces the earlier one.
     pub events: Vec<WatchEvent>,
 }
 
 impl WatchEntries {
-    /// Whether there is nothing to keep.
+    /// Whether there is nothing to save.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.windows.is_empty() && self.events.is_empty()
@@ -26,8 +26,8 @@ impl WatchEntries {
 }
 
 impl Archive {
-    /// Keep windows and events. The oldest windows of a target are merged into hours, later into
-    /// days, where all of them take more than `budget` bytes.
+    /// Saves windows and events. If a target's windows take more than `budget` bytes, the oldest
+    /// are merged into hours, later into days.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -49,8 +49,8 @@ impl Archive {
         Ok(())
     }
 
-    /// The windows of a target that end after that second since 1970, in the order of time. Those
-    /// that cannot be read are left out.
+    /// The windows of a target that end after that second since 1970, in order of time. Unreadable
+    /// ones are skipped.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -94,10 +94,11 @@ impl Archive {
         events(&self.connection).map_err(|source| self.unread(source))
     }
 
-    /// The targets that were watched, by name.
+    /// The watched targets, by name.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    ///
+    /// If the file cannot be read.
     pub fn watched_targets(&self) -> Result<Vec<String>, ArchiveError> {
         let targets = |connection: &Connection| {
             let query = "SELECT DISTINCT target FROM watch_windows ORDER BY target";
@@ -110,7 +111,7 @@ impl Archive {
     }
 }
 
-/// SQLite's integers have a sign.
+/// SQLite's integers are signed.
 fn seconds(it: u64) -> i64 {
     i64::try_from(it).unwrap_or(i64::MAX)
 }
@@ -175,7 +176,7 @@ fn thin(transaction: &Transaction<'_>, target: &str, budget: u64) -> rusqlite::R
                 .prepare_cached("SELECT form FROM watch_windows WHERE id = ?1")?
                 .query_row([row.id], |row| row.get(0))?;
             transaction.execute("DELETE FROM watch_windows WHERE id = ?1", [row.id])?;
-            // One that cannot be read is lost, and no reason to keep no more.
+            // An unreadable one is lost, which is no reason to stop saving.
             match (&mut merged, WatchWindow::from_bytes(&form)) {
                 (Some(merged), Ok(window)) => merged.merge(&window),
                 (none, Ok(window)) => *none = Some(window),
