@@ -1,11 +1,11 @@
-//! Finds when probes begin to take longer than usual, and when they do so no more.
+//! Detects when probes start to take longer than usual, and when they return to normal.
 //!
-//! For each change that is looked for, a CUSUM of log likelihood ratios (E. S. Page, "Continuous
+//! For each kind of change, it uses a CUSUM of log likelihood ratios (E. S. Page, "Continuous
 //! Inspection Schemes", Biometrika 41, 1954). The ratios are those of cells of the usual times, so
-//! no law is assumed; each has the mean 1 while nothing changes, and then the mean run to a false
-//! alarm is at least exp(threshold) probes (G. Lorden, "Procedures for Reacting to a Change in
-//! Distribution", Ann. Math. Stat. 42, 1971; J. Shin, A. Ramdas, A. Rinaldo, "E-detectors", 2022).
-//! Times that depend on each other for minutes are no such case, and are events more often.
+//! no distribution is assumed. Each has the mean 1 while nothing changes, so that the mean run to a
+//! false alarm is at least exp(threshold) probes (G. Lorden, "Procedures for Reacting to a Change
+//! in Distribution", Ann. Math. Stat. 42, 1971; J. Shin, A. Ramdas, A. Rinaldo, "E-detectors",
+//! 2022). Times that are correlated for minutes violate this, and cause events more often.
 
 use units::Duration;
 
@@ -14,32 +14,32 @@ use crate::share_cells::{Evidence, SHIFTS, ShareCells};
 use crate::times::ProbeTimes;
 use crate::usual::Usual;
 
-/// A false alarm at most once in so long on average, ns.
+/// Mean time between false alarms, at least, ns.
 const RUN_TO_FALSE_ALARM_NS: f64 = 30.0 * 86_400e9;
-/// Usual times that must be known before a change is looked for.
+/// Minimum number of usual times to detect a change.
 const USUAL_MIN: u64 = 300;
-/// How sure it must be that all is as usual again: e^7, a thousand to one.
+/// Log odds required to end an event: e^7, a thousand to one.
 const OVER: f64 = 7.0;
-/// An event that lasts so long is what is usual from then on.
+/// An event of this length becomes the new normal.
 const STAYS_MS: u64 = 3_600_000;
 
-/// A probe without an answer begins an event after this long ...
+/// An unanswered probe starts an event after this long ...
 const UNANSWERED_MIN_MS: u64 = 1_000;
-/// ... and so many times the longest that is usual. Nothing is usual at first.
+/// ... and this many times the longest usual time. Initially there is no usual time.
 const UNANSWERED_TIMES: u64 = 10;
-/// The shift of an event that a probe without an answer began.
+/// The shift of an event started by an unanswered probe.
 const UNANSWERED_SHIFT: usize = SHIFTS.len() - 1;
 
-/// What a probe began or ended.
+/// A change caused by a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeFound {
-    /// An event began; it goes on.
+    /// An event started.
     Began(SlowEvent),
-    /// It is over.
+    /// It ended.
     Ended(SlowEvent),
 }
 
-/// Times since a statistic was last at zero.
+/// Times since a statistic was last zero.
 #[derive(Clone, Debug, Default)]
 struct SinceZero {
     statistic: f64,
@@ -49,9 +49,9 @@ struct SinceZero {
 }
 
 impl SinceZero {
-    /// Adds a time and what it says.
+    /// Adds a time and its evidence.
     fn add(&mut self, at_ms: u64, time_ns: u64, evidence: f64) {
-        // Probes are answered in any order.
+        // Probes may complete in any order.
         self.begin_ms = match self.times.count() {
             0 => at_ms,
             _ => self.begin_ms.min(at_ms),
@@ -62,21 +62,21 @@ impl SinceZero {
     }
 }
 
-/// An event that goes on.
+/// An event in progress.
 #[derive(Clone, Debug)]
 struct Going {
-    /// Which of the shifts it is.
+    /// Index of its shift.
     shift: usize,
     begin_ms: u64,
     last_ms: u64,
     times: ProbeTimes,
-    /// How long a probe has waited that is not answered yet, ns.
+    /// Longest wait of an unanswered probe, ns.
     waited_ns: u64,
     /// Times that may be after its end.
     after: SinceZero,
 }
 
-/// Watches the times of one kind of probe.
+/// Monitors the times of one kind of probe.
 #[derive(Clone, Debug)]
 pub struct ChangeDetector {
     threshold: f64,
@@ -89,7 +89,7 @@ pub struct ChangeDetector {
 }
 
 impl ChangeDetector {
-    /// A detector of probes that come so often on average.
+    /// A detector for probes with that mean interval.
     #[must_use]
     pub fn new(every: Duration) -> Self {
         let probes = RUN_TO_FALSE_ALARM_NS / every.as_nanos().max(1) as f64;
@@ -103,7 +103,7 @@ impl ChangeDetector {
         }
     }
 
-    /// Takes the time of a probe that was due then.
+    /// Adds the time of a probe due at `due_ms`.
     pub fn observe(&mut self, due_ms: u64, time_ns: u64) -> Option<ChangeFound> {
         let evidence = match &self.cells {
             Some(cells) => *cells.evidence(time_ns),
@@ -144,7 +144,7 @@ impl ChangeDetector {
         ChangeFound::Began(self.event().expect("it goes on"))
     }
 
-    /// Says that a probe that was due at `due_ms` has no answer yet, and it is `now_ms`.
+    /// Reports that a probe due at `due_ms` is unanswered at `now_ms`.
     pub fn unanswered(&mut self, due_ms: u64, now_ms: u64) -> Option<ChangeFound> {
         let waited_ms = now_ms.saturating_sub(due_ms);
         let waited_ns = waited_ms.saturating_mul(1_000_000);
@@ -176,7 +176,7 @@ impl ChangeDetector {
         })
     }
 
-    /// Takes a time of the event that goes on.
+    /// Adds a time of the current event.
     fn follow(&mut self, due_ms: u64, time_ns: u64, evidence: &Evidence) -> Option<ChangeFound> {
         let going = self.going.as_mut()?;
         going.after.add(due_ms, time_ns, -evidence[going.shift]);
@@ -202,7 +202,7 @@ impl ChangeDetector {
         Some(ChangeFound::Ended(event))
     }
 
-    /// The event that goes on, as far as it is known.
+    /// The current event so far.
     #[must_use]
     pub fn event(&self) -> Option<SlowEvent> {
         let going = self.going.as_ref()?;
@@ -217,7 +217,7 @@ impl ChangeDetector {
         })
     }
 
-    /// What is usual: the last day without its events.
+    /// Usual times: the last day without its events.
     #[must_use]
     pub const fn usual(&self) -> &ProbeTimes {
         self.usual.times()
@@ -229,13 +229,13 @@ impl ChangeDetector {
         self.cells.is_some()
     }
 
-    /// To be told once a minute: its times are usual ones, unless it had an event.
+    /// Called once a minute: its times become usual ones, unless it had an event.
     pub fn end_minute(&mut self) {
         let minute = std::mem::take(&mut self.minute);
         self.learn(&minute);
     }
 
-    /// Takes the times of a minute for usual ones.
+    /// Adds the times of a minute to the usual ones.
     pub fn learn(&mut self, minute: &ProbeTimes) {
         if minute.count() == 0 {
             return;

@@ -1,50 +1,50 @@
-//! An event: the storage was slower than usual for a while.
+//! Events: times in which the storage was slower than usual.
 
 use serde::{Deserialize, Serialize};
 
 use crate::prober::ProbeKind;
 
-/// A process, and the bytes that it moved to and from storage.
+/// A process with the bytes that it moved to and from storage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessShare {
     pub pid: u32,
-    /// As the kernel keeps it: 15 bytes of the program's name.
+    /// Program name as the kernel keeps it: 15 bytes.
     pub name: String,
     pub read_bytes: u64,
     pub written_bytes: u64,
 }
 
-/// An event of a target, with what else was seen in it.
+/// An event of a target, with other observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchEvent {
-    /// The target as it was typed.
+    /// The target as typed.
     pub target: String,
     pub probe: ProbeKind,
     #[serde(flatten)]
     pub slow: SlowEvent,
-    /// Those that moved most, most first.
+    /// Processes by bytes moved, most first.
     pub who: Vec<ProcessShare>,
-    /// Requests at the device in one look, at most.
+    /// Maximum queue of the device in a reading.
     pub queue_max: Option<u64>,
-    /// Share of the time in which some task waited for storage.
+    /// Share of the time in which some task waited for storage (PSI).
     pub pressure_io: Option<f64>,
 }
 
-/// A time in which probes took longer than they usually do.
+/// A time in which probes took longer than usual.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowEvent {
-    /// When the first of its probes was due: milliseconds since 1970 in UTC.
+    /// Due time of its first probe, milliseconds since 1970 in UTC.
     pub begin_ms: u64,
-    /// When the last of them was due; `None` while it goes on.
+    /// Due time of its last probe; `None` while it continues.
     pub end_ms: Option<u64>,
-    /// Probes in it.
+    /// Number of probes.
     pub probes: u64,
-    /// The longest of them, ns.
+    /// Longest time, ns.
     pub worst_ns: u64,
-    /// The time that 99 % of them took at most, ns; of fewer than 100 the longest.
+    /// 99th percentile, ns; with fewer than 100 probes the maximum.
     pub p99_ns: u64,
-    /// The same of the day before, ns.
+    /// 99th percentile of the day before, ns.
     pub usual_p99_ns: u64,
-    /// Whether this is now what is usual: it lasted for an hour.
+    /// Whether it has become the new normal, after an hour.
     pub stays: bool,
 }

@@ -1,4 +1,4 @@
-//! A level that probes must keep, judged over an hour.
+//! A level for probes, judged over an hour.
 
 use std::str::FromStr;
 
@@ -7,23 +7,23 @@ use units::Duration;
 use crate::prober::ProbeKind;
 use crate::window::WatchWindow;
 
-/// Probes that must be expected above a percentile before it is judged.
+/// Minimum expected number of probes above a percentile to judge it.
 const ABOVE_MIN: f64 = 10.0;
 
-/// A level as it was typed, such as `p99 <= 20ms`.
+/// A level as typed, such as `p99 <= 20ms`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchLevel {
     text: String,
-    /// 0 to 1.
+    /// The percentile, 0 to 1.
     share: f64,
     limit: Duration,
 }
 
-/// What a percentile was beside the level.
+/// A percentile compared with its level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelFinding {
     pub kind: ProbeKind,
-    /// The percentile that the level is on, ns.
+    /// The percentile found, ns.
     pub found_ns: u64,
     pub is_kept: bool,
 }
@@ -56,7 +56,7 @@ impl std::fmt::Display for WatchLevel {
 }
 
 impl WatchLevel {
-    /// What the probes of an hour say, for each kind of which there are enough.
+    /// Judges the probes of an hour, for each kind with enough of them.
     #[must_use]
     pub fn judge(&self, hour: &WatchWindow) -> Vec<LevelFinding> {
         let of = |kind: ProbeKind| {

@@ -1,5 +1,5 @@
-//! What a storage did over days, from probes of it: minutes with mergeable histograms within a
-//! budget of bytes, changes of its level, and the events that they are.
+//! Monitors a storage over days by probes: minutes with mergeable histograms within a size budget,
+//! level changes, and events.
 //!
 //! Knows nothing about clocks, files or threads: the same probes give the same windows and events.
 

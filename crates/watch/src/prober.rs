@@ -1,8 +1,8 @@
-//! Probes a driver gently: operations of 4 KiB at random instants, few of them at once.
+//! Probes a driver gently with 4 KiB operations at random times, few at once.
 //!
-//! A probe that falls due while as many as may be are under way is not issued: it waits, and ends
-//! when room is made. So a stall of the storage is seen by all who would have come in it, and its
-//! end brings no burst.
+//! If the maximum is outstanding when a probe falls due, it is not issued: it waits, and ends when
+//! one completes. Thus a stall is seen by all probes that fall due in it, without a burst at its
+//! end.
 
 use std::collections::VecDeque;
 
@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 use workload::{ClientId, Completion, Durability, Errno, Op, Request, TargetId};
 
-/// Bytes that a probe moves.
+/// Size of a probe, bytes.
 pub const PROBE_BYTES: u32 = 4096;
-/// Probes of a kind that are under way at once.
+/// Maximum outstanding probes of a kind.
 const OUTSTANDING_MAX: usize = 2;
-/// Probes that a driver must have room for.
+/// Slots that a driver needs for probes.
 pub const PROBES_AT_ONCE: usize = OUTSTANDING_MAX * ProbeKind::ALL.len();
-/// Probes that wait, at most: of later ones nothing is known but their number.
+/// Maximum number of waiting probes. Later ones are only counted.
 const WAITING_MAX: usize = 100_000;
-/// One probe of so many is issued while the device's queue is long.
+/// One in this many probes is issued while the device's queue is long.
 const HELD_BACK: u64 = 10;
 
 units::words! {
@@ -37,41 +37,41 @@ units::words! {
     }
 }
 
-/// A probe that is over.
+/// A finished probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     pub kind: ProbeKind,
-    /// When it was to be issued.
+    /// When it was due.
     pub due: Instant,
-    /// When it was done, or when one before it made room.
+    /// When it completed, or when an earlier one made space.
     pub completed: Instant,
     /// How late this program issued it.
     pub lateness: Duration,
-    /// How it ended; a probe that was never issued ended well.
+    /// Its result; a probe that was never issued succeeded.
     pub result: Result<(), Errno>,
 }
 
 impl Probe {
-    /// What the storage let it wait: from due to completed, without this program's lateness.
+    /// Time that the storage took: from due to completed, without this program's lateness.
     #[must_use]
     pub fn time(&self) -> Duration {
         self.completed.since(self.due).saturating_sub(self.lateness)
     }
 }
 
-/// What is probed, and how often.
+/// What to probe, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbePlan {
-    /// Mean time from one probe of a kind to the next, above zero.
+    /// Mean interval between probes of a kind, above zero.
     pub every: Duration,
-    /// Bytes of the target that may be read, and for `Sync` written: a block at least.
+    /// Size of the part of the target to read, and for `Sync` to write: at least a block.
     pub size: u64,
-    /// Whether blocks are also written with `fdatasync`: to a file of our own alone.
+    /// Whether to write blocks with `fdatasync`, only to a file of our own.
     pub syncs: bool,
     pub seed: u64,
 }
 
-/// Where the probes of a kind go.
+/// Offsets of the probes of a kind.
 #[derive(Debug)]
 pub struct ProbePlaces {
     kind: ProbeKind,
@@ -80,7 +80,7 @@ pub struct ProbePlaces {
 }
 
 impl ProbePlaces {
-    /// Blocks of a target of that size, a block at least.
+    /// Blocks of a target of that size, at least one.
     #[must_use]
     pub fn new(kind: ProbeKind, size: u64, seed: u64) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl ProbePlaces {
         }
     }
 
-    /// The next probe, which is due then.
+    /// The next probe, due at `due`.
     pub fn next(&mut self, due: Instant) -> Request {
         let len = PROBE_BYTES;
         let offset = u64::from(len) * self.addresses.below(self.blocks);
@@ -112,7 +112,7 @@ impl ProbePlaces {
     }
 }
 
-/// The probes of one kind.
+/// Arrivals of one kind of probe.
 #[derive(Debug)]
 struct ProbeArrivals {
     kind: ProbeKind,
@@ -121,7 +121,7 @@ struct ProbeArrivals {
     places: ProbePlaces,
     due: Instant,
     arrived: u64,
-    /// When those under way were due.
+    /// Due times of outstanding probes.
     under_way: Vec<Instant>,
     waiting: VecDeque<Instant>,
 }
@@ -144,7 +144,7 @@ impl ProbeArrivals {
         }
     }
 
-    /// The instant of the next, which is then followed by another.
+    /// Takes the next arrival, and schedules another.
     fn next(&mut self) -> Instant {
         let due = self.due;
         let gap = self.gaps.next_gap_ns(&mut self.arrivals);
@@ -164,10 +164,10 @@ pub struct Prober {
 }
 
 impl Prober {
-    /// A prober whose first probes come after `start`.
+    /// A prober that starts at `start`.
     ///
     /// # Panics
-    /// When the mean time between probes is zero.
+    /// If the mean interval is zero.
     #[must_use]
     pub fn new(plan: &ProbePlan, start: Instant) -> Self {
         let kinds = match plan.syncs {
@@ -185,17 +185,17 @@ impl Prober {
         }
     }
 
-    /// Issue one probe of ten from now on, or all.
+    /// Issues one probe in ten from now on, or all.
     pub fn hold_back(&mut self, is_held_back: bool) {
         self.is_held_back = is_held_back;
     }
 
-    /// How many were left out since this was asked last.
+    /// Probes left out since the last call.
     pub fn take_withheld(&mut self) -> u64 {
         std::mem::take(&mut self.withheld)
     }
 
-    /// When the oldest probe of a kind was due that is not answered yet.
+    /// Due time of the oldest unanswered probe of a kind.
     #[must_use]
     pub fn oldest_due(&self, kind: ProbeKind) -> Option<Instant> {
         let mut kinds = self.kinds.iter();
@@ -203,10 +203,10 @@ impl Prober {
         of.under_way.iter().chain(&of.waiting).min().copied()
     }
 
-    /// Issue what falls due until `end`, and append what is over to `probes`.
+    /// Issues probes due until `end`, and appends finished ones to `probes`.
     ///
     /// # Errors
-    /// When the driver is broken.
+    /// If the driver fails.
     pub fn run_until(
         &mut self,
         driver: &mut dyn Driver,
@@ -252,7 +252,7 @@ impl Prober {
         Ok(())
     }
 
-    /// A probe is over, and with it those that waited for room.
+    /// Handles a completion, which also ends probes that waited for a slot.
     fn take(&mut self, completion: &Completion, probes: &mut Vec<Probe>) {
         let asks = |it: &&mut ProbeArrivals| it.kind as u32 == completion.request.client.0;
         let Some(kind) = self.kinds.iter_mut().find(asks) else {

@@ -1,27 +1,27 @@
-//! The range of times, cut into cells by what is usual, and how much more likely a time of each
-//! cell is after a change than before.
+//! Divides times into cells by the usual distribution, with the likelihood ratio of each cell after
+//! and before a change.
 
 use stats::LogBins;
 
 /// Bins of [`LogBins`] per doubling.
 const PER_OCTAVE: u16 = 64;
-/// Shares of usual times that end a cell, finer where they are rare.
+/// Shares of usual times at which cells end, finer in the tail.
 const ENDS: [f64; 16] = [
     0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.9995,
 ];
-/// Usual times in a cell, at least: its share would be known too badly.
+/// Minimum number of usual times per cell, to know its share well enough.
 const CELL_COUNT_MIN: u64 = 20;
-/// Weight of "nothing has changed" in each change, so that one time says little against it.
+/// Weight of "no change" in each change, which limits the evidence of a single time.
 const SAME: f64 = 0.05;
 
-/// A change that is looked for: so many probes take longer by so many bins.
+/// A change to detect: a share of the probes takes longer by some bins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LevelShift {
     pub share: f64,
     pub bins: u16,
 }
 
-/// All that are looked for: half as long again, twice as long, and a part eight times as long.
+/// The detected changes: 1.5 times as long, twice as long, and a part eight times as long.
 pub(crate) const SHIFTS: [LevelShift; 3] = [
     LevelShift {
         share: 1.0,
@@ -37,20 +37,20 @@ pub(crate) const SHIFTS: [LevelShift; 3] = [
     },
 ];
 
-/// Logarithms of likelihood ratios, one for each shift.
+/// Log likelihood ratios, one per shift.
 pub(crate) type Evidence = [f64; SHIFTS.len()];
 
-/// Cells, and the evidence of a time in each.
+/// Cells, with the evidence of a time in each.
 #[derive(Clone, Debug)]
 pub(crate) struct ShareCells {
-    /// The first bin beyond each cell but the last, which has no end.
+    /// First bin after each cell except the last, which is unbounded.
     ends: Vec<u16>,
     evidence: Vec<Evidence>,
 }
 
 impl ShareCells {
-    /// Cells of these usual times. The last is beyond the longest: by exchangeability the next time
-    /// lies there with a chance of one in (count + 1).
+    /// Cells of these usual times. The last is beyond the maximum: by exchangeability the next time
+    /// is there with a probability of 1 / (count + 1).
     pub fn of(usual: &LogBins) -> Self {
         let total = usual.total();
         let ends = ends(usual, total);
@@ -74,14 +74,14 @@ impl ShareCells {
         Self { ends, evidence }
     }
 
-    /// What a time says.
+    /// Evidence of a time.
     pub fn evidence(&self, time_ns: u64) -> &Evidence {
         let bin = LogBins::bin_of(time_ns);
         &self.evidence[self.ends.partition_point(|&end| end <= bin)]
     }
 }
 
-/// Where cells end, in increasing order; the last end is the bin after the longest time.
+/// Ends of cells in ascending order; the last end is the bin after the maximum.
 fn ends(usual: &LogBins, total: u64) -> Vec<u16> {
     let mut ends = Vec::with_capacity(ENDS.len() + 1);
     let (mut wanted, mut so_far, mut cell) = (ENDS.iter().peekable(), 0, 0);
@@ -102,7 +102,7 @@ fn ends(usual: &LogBins, total: u64) -> Vec<u16> {
     ends
 }
 
-/// Times in each cell, all of them longer by so many bins.
+/// Counts of the cells if all times were longer by `longer` bins.
 fn masses(usual: &LogBins, longer: u16, ends: &[u16]) -> Vec<u64> {
     let mut masses = vec![0; ends.len() + 1];
     for (bin, count) in usual.iter() {

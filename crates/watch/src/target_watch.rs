@@ -1,4 +1,4 @@
-//! What is known of one target: its present minute, what is usual, its events.
+//! State of one target: its current minute, its usual times, its events.
 
 use std::collections::VecDeque;
 
@@ -10,37 +10,38 @@ use crate::prober::{Probe, ProbeKind};
 use crate::times::ProbeTimes;
 use crate::window::{WINDOW_SECONDS, WatchCounter, WatchWindow};
 
-/// A probe that this program issued later than this, and later than it took, says nothing.
+/// A probe issued later than this, and later than its own time, is not used.
 const LATENESS_MIN: Duration = Duration::from_millis(1);
 
-/// Minutes that are kept for what is judged and shown.
+/// Number of minutes kept for judging and display.
 const HOUR_MINUTES: usize = 60;
 
-/// What happened to a target.
+/// News about a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchNews {
-    /// Probes began to take longer.
+    /// Probes started to take longer.
     Began(ProbeKind, SlowEvent),
-    /// They do so no more.
+    /// They are back to normal.
     Ended(ProbeKind, SlowEvent),
-    /// A minute is over.
+    /// A minute is complete.
     Minute(WatchWindow),
 }
 
-/// Follows one target.
+/// Monitors one target.
 #[derive(Debug)]
 pub struct TargetWatch {
     detectors: [ChangeDetector; ProbeKind::ALL.len()],
     minute: WatchWindow,
-    /// Those of the last hour that are over.
+    /// Complete minutes of the last hour.
     recent: VecDeque<WatchWindow>,
-    /// All that are over.
+    /// All complete minutes.
     all: WatchWindow,
     events: u64,
 }
 
 impl TargetWatch {
-    /// A target whose probes of a kind come so often, from that second on, which counts from 1970.
+    /// A target with that mean interval between probes of a kind, starting at that second since
+    /// 1970.
     #[must_use]
     pub fn new(every: Duration, second: u64) -> Self {
         Self {
@@ -52,14 +53,14 @@ impl TargetWatch {
         }
     }
 
-    /// Takes an earlier minute for a usual one.
+    /// Adds an earlier minute to the usual times.
     pub fn learn(&mut self, minute: &WatchWindow) {
         for kind in ProbeKind::ALL {
             self.detectors[kind as usize].learn(minute.times(kind));
         }
     }
 
-    /// Takes a probe that was due at that millisecond since 1970. `was_stopped`: this process stood
+    /// Adds a probe due at that millisecond since 1970. `was_stopped` says that this process stood
     /// still meanwhile.
     pub fn take(&mut self, probe: &Probe, due_ms: u64, was_stopped: bool) -> Option<WatchNews> {
         let minute = &mut self.minute;
@@ -79,7 +80,7 @@ impl TargetWatch {
         None
     }
 
-    /// Says that the oldest probe without an answer was due at `due_ms`, and it is `now_ms`.
+    /// Reports that the oldest unanswered probe was due at `due_ms`, at the time `now_ms`.
     pub fn unanswered(&mut self, kind: ProbeKind, due_ms: u64, now_ms: u64) -> Option<WatchNews> {
         let found = self.detectors[kind as usize].unanswered(due_ms, now_ms);
         found.map(|it| self.news(kind, it))
@@ -100,18 +101,18 @@ impl TargetWatch {
         self.minute.withheld += probes;
     }
 
-    /// Adds a figure of a counter.
+    /// Adds a value of a counter.
     pub fn count(&mut self, counter: WatchCounter, figure: u64) {
         self.minute.count(counter, figure);
     }
 
-    /// Says which second it is; tells the minute that is over, if one is.
+    /// Sets the current second. Returns the minute that has ended, if any.
     pub fn at(&mut self, second: u64) -> Option<WatchNews> {
         let start = second - second % WINDOW_SECONDS;
         (start != self.minute.start_s).then(|| WatchNews::Minute(self.end_minute(second)))
     }
 
-    /// The minute as far as it has come, before one that begins now.
+    /// Ends the minute so far, before one that starts now.
     pub fn end_minute(&mut self, second: u64) -> WatchWindow {
         self.detectors
             .iter_mut()
@@ -125,13 +126,13 @@ impl TargetWatch {
         minute
     }
 
-    /// The event of a kind that goes on.
+    /// The current event of a kind.
     #[must_use]
     pub fn going_on(&self, kind: ProbeKind) -> Option<SlowEvent> {
         self.detectors[kind as usize].event()
     }
 
-    /// The times that are usual for a kind of probe.
+    /// Usual times of a kind of probe.
     #[must_use]
     pub const fn usual(&self, kind: ProbeKind) -> &ProbeTimes {
         self.detectors[kind as usize].usual()
@@ -143,7 +144,7 @@ impl TargetWatch {
         self.detectors.iter().any(ChangeDetector::knows_usual)
     }
 
-    /// The last 60 minutes with the present one, as far as they are watched.
+    /// The last 60 minutes including the current one, as far as monitored.
     #[must_use]
     pub fn last_hour(&self) -> WatchWindow {
         let mut hour = self.minute.clone();
@@ -151,7 +152,7 @@ impl TargetWatch {
         hour
     }
 
-    /// Everything since the watch began.
+    /// Everything since the start.
     #[must_use]
     pub fn all(&self) -> WatchWindow {
         let mut all = self.all.clone();
@@ -159,7 +160,7 @@ impl TargetWatch {
         all
     }
 
-    /// Events that began.
+    /// Number of events that started.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.events

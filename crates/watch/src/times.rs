@@ -29,7 +29,7 @@ impl ProbeTimes {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Whether times that were read from elsewhere are such as this type makes.
+    /// Whether times from outside could have been made by this type.
     pub(crate) fn is_sound(&self) -> bool {
         self.bins.is_sound() && self.bins.total() == self.count
     }
@@ -52,21 +52,20 @@ impl ProbeTimes {
         self.max_ns
     }
 
-    /// The bins that hold something.
+    /// The non-empty bins.
     #[must_use]
     pub const fn bins(&self) -> &LogBins {
         &self.bins
     }
 
-    /// The time (ns) at or below which a share `p` of them lies, never above the longest; `None`
-    /// without times.
+    /// The quantile `p` (ns), never above the maximum; `None` without times.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Option<u64> {
         let value = self.bins.quantile(p)?;
         Some((value as u64).min(self.max_ns))
     }
 
-    /// The longest time where a share `p` of so few says nothing of the rest, else that share's.
+    /// The quantile, or the maximum if there are too few times.
     #[must_use]
     pub fn quantile_or_max(&self, p: f64) -> u64 {
         const ABOVE_MIN: f64 = 1.0;

@@ -1,12 +1,12 @@
-//! What is usual: the times of the last day, without those of events.
+//! Usual times: those of the last day, without events.
 
 use std::collections::VecDeque;
 
 use crate::times::ProbeTimes;
 
-/// Parts of the day that leave together when they are a day old.
+/// Parts of the day, which expire as a whole.
 const PARTS: usize = 24;
-/// Minutes of a part.
+/// Minutes per part.
 const PART_MINUTES: u32 = 60;
 
 /// The times of the last day.

@@ -1,4 +1,4 @@
-//! Windows of a minute, their form in bytes, and which of them become an hour.
+//! Windows of a minute, their binary form, and merging into longer ones.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::prober::ProbeKind;
 use crate::times::ProbeTimes;
 
-/// Length of a window as it is measured.
+/// Length of a measured window.
 pub const WINDOW_SECONDS: u64 = 60;
-/// What windows are merged into, one after the other, when there is no room for all.
+/// Lengths to which windows are merged in turn when the budget is exceeded.
 const MERGED_SECONDS: [u64; 2] = [3_600, 86_400];
-/// The first byte of a window's form.
+/// First byte of the binary form.
 const FORM: u8 = 1;
 
 units::words! {
@@ -38,13 +38,13 @@ units::words! {
 }
 
 impl WatchCounter {
-    /// The counter of that name.
+    /// The counter with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// Whether it is a maximum, and not a sum.
+    /// Whether it is merged as a maximum instead of a sum.
     #[must_use]
     pub const fn is_maximum(self) -> bool {
         matches!(
@@ -53,7 +53,7 @@ impl WatchCounter {
         )
     }
 
-    /// The figure of both windows together.
+    /// The combined value of two windows.
     #[must_use]
     pub fn join(self, one: u64, other: u64) -> u64 {
         match self.is_maximum() {
@@ -63,36 +63,36 @@ impl WatchCounter {
     }
 }
 
-/// What was seen of a target in a minute, or in minutes that were merged.
+/// Observations of a target in a minute, or in merged minutes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchWindow {
-    /// When it began: seconds since 1970 in UTC.
+    /// Start, seconds since 1970 in UTC.
     pub start_s: u64,
-    /// From its beginning to the end of its last minute, seconds.
+    /// Length from its start to the end of its last minute, seconds.
     pub span_s: u64,
-    /// Reads that the storage answered.
+    /// Completed reads.
     pub reads: ProbeTimes,
-    /// Writes with `fdatasync` that it answered.
+    /// Completed writes with `fdatasync`.
     pub syncs: ProbeTimes,
-    /// Probes that it refused with an error.
+    /// Failed probes.
     pub failed: u64,
-    /// Probes issued late by this program: their times are not the storage's.
+    /// Probes issued late by this program, whose times are not the storage's.
     pub late: u64,
-    /// Probes under way while this process stood still.
+    /// Probes outstanding while this process stood still.
     pub stopped: u64,
-    /// Probes left out since the device's queue was long.
+    /// Probes left out because the device's queue was long.
     pub withheld: u64,
-    /// What was counted beside them.
+    /// Counters.
     pub counters: BTreeMap<WatchCounter, u64>,
 }
 
-/// Why bytes are no window.
+/// Why bytes are not a valid window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WindowError {
-    /// A later program wrote it.
+    /// Written by a later version.
     #[error("a window of the form {0}, which only a newer seekstone reads")]
     Form(u8),
-    /// It is cut short or changed.
+    /// Truncated or modified.
     #[error("the bytes of a window are damaged")]
     Damaged,
 }
@@ -108,13 +108,13 @@ impl WatchWindow {
         }
     }
 
-    /// The window in which that second lies.
+    /// The window that contains that second.
     #[must_use]
     pub fn at(second: u64) -> Self {
         Self::new(second - second % WINDOW_SECONDS, WINDOW_SECONDS)
     }
 
-    /// The times of a kind of probe.
+    /// Times of a kind of probe.
     #[must_use]
     pub const fn times(&self, kind: ProbeKind) -> &ProbeTimes {
         match kind {
@@ -123,7 +123,7 @@ impl WatchWindow {
         }
     }
 
-    /// The same to add to.
+    /// The same, mutable.
     pub(crate) const fn times_mut(&mut self, kind: ProbeKind) -> &mut ProbeTimes {
         match kind {
             ProbeKind::Read => &mut self.reads,
@@ -131,13 +131,13 @@ impl WatchWindow {
         }
     }
 
-    /// Adds a figure of a counter.
+    /// Adds a value of a counter.
     pub fn count(&mut self, counter: WatchCounter, figure: u64) {
         let known = self.counters.entry(counter).or_default();
         *known = counter.join(*known, figure);
     }
 
-    /// Adds all of `other`, whichever is earlier.
+    /// Merges `other`, in any order.
     pub fn merge(&mut self, other: &Self) {
         let end = |it: &Self| it.start_s.saturating_add(it.span_s);
         let end = end(self).max(end(other));
@@ -154,19 +154,19 @@ impl WatchWindow {
         }
     }
 
-    /// Its form in bytes, some two for each bin that holds something.
+    /// Its binary form, about two bytes per non-empty bin.
     ///
     /// # Panics
-    /// Never: memory takes any window.
+    /// Never: it writes to memory.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_extend(self, vec![FORM]).expect("memory takes a window")
     }
 
-    /// Reads what [`WatchWindow::to_bytes`] wrote.
+    /// Parses the output of [`WatchWindow::to_bytes`].
     ///
     /// # Errors
-    /// When they are damaged, or in a form of a later version.
+    /// If it is damaged, or written by a later version.
     // fuzzed: watch_window
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, WindowError> {
         match bytes.split_first() {
@@ -192,9 +192,9 @@ pub struct StoredWindow {
     pub bytes: u64,
 }
 
-/// Which windows, in order of time, are merged next so that all keep within `budget` bytes: the
-/// minutes of the oldest hour, later the hours of the oldest day. `None` within the budget, and
-/// where nothing is left to merge. The newest hour stays as it is.
+/// The next windows to merge, in order of time, to stay within `budget` bytes: the minutes of the
+/// oldest hour, later the hours of the oldest day. `None` within the budget, and if nothing is left
+/// to merge. The newest hour is never merged.
 #[must_use]
 pub fn next_merge(stored: &[StoredWindow], budget: u64) -> Option<Range<usize>> {
     let bytes: u64 = stored.iter().map(|it| it.bytes).sum();
