@@ -1,12 +1,12 @@
-//! What is wrong in a file, with the place; listed without echoing what could harm a terminal.
+//! Errors in a file with their place, printed without characters that could harm a terminal.
 
 use std::fmt;
 
 use units::edits;
 
-/// Faults that are listed in full; the rest are counted.
+/// Maximum number of errors listed in full; the rest are counted.
 pub const LISTED_MAX: usize = 5;
-/// Characters of a user's text that a message repeats.
+/// Maximum length of quoted user text.
 const QUOTED_MAX: usize = 40;
 
 /// A file and a line in it, counted from one. Line zero is the command line.
@@ -27,11 +27,11 @@ impl fmt::Display for FileLine {
     }
 }
 
-/// One thing that is wrong, or looks so.
+/// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub place: FileLine,
-    /// What, and what to do.
+    /// The text, and what to do.
     pub text: String,
 }
 
@@ -41,12 +41,12 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Errors, and what only looks wrong.
+/// Errors and warnings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// What keeps the test from being run.
+    /// Errors, which prevent the test.
     pub errors: Vec<Diagnostic>,
-    /// What is worth a second look.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -66,7 +66,7 @@ impl Diagnostics {
     }
 }
 
-/// The first faults, each on a line of its own, and the number of the others.
+/// The first errors, one per line, and the number of the others.
 #[must_use]
 pub fn listed(faults: &[Diagnostic]) -> String {
     let mut lines: Vec<String> = faults
@@ -80,7 +80,7 @@ pub fn listed(faults: &[Diagnostic]) -> String {
     lines.join("\n")
 }
 
-/// A user's text in quotes: cut short, and without a character that a terminal would obey.
+/// A user's text in quotes, shortened, and without control characters.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     format!("\"{}\"", printable(text))
@@ -103,7 +103,7 @@ pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, other)| other)
 }
 
-/// Number of letters to change, add or leave out; a difference in case counts nothing.
+/// Edit distance between two words, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let fold = |text: &str| -> String { text.to_lowercase().chars().take(64).collect() };
     edits(&fold(a), &fold(b))

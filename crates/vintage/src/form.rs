@@ -1,9 +1,8 @@
-//! The form of a log's line, from which both its writer and its reader come: words, and `{}` where
-//! a field stands.
+//! The format of a log's line, used by both its writer and its parser: words, with `{}` for fields.
 
 use std::fmt::{Display, Write as _};
 
-/// A line of that form with these fields.
+/// Formats a line with these fields.
 pub(crate) fn filled(form: &str, fields: &[&dyn Display]) -> String {
     let mut text = String::new();
     let mut fields = fields.iter();
@@ -17,8 +16,8 @@ pub(crate) fn filled(form: &str, fields: &[&dyn Display]) -> String {
     text
 }
 
-/// The fields of a line of that form, however many blanks part its words. A field is one word, but
-/// one at the end has the rest of the line.
+/// Parses the fields of a line, with any number of blanks between its words. A field is one word,
+/// except that one at the end takes the rest of the line.
 pub(crate) fn fields<'a, const N: usize>(form: &str, line: &'a str) -> Option<[&'a str; N]> {
     let mut found = Vec::with_capacity(N);
     let mut rest = line.trim();

@@ -1,4 +1,4 @@
-//! Logs of the programs as runs: workloads with their curves, users who were at work together, jobs
+//! Converts logs of the programs to runs: workloads with their curves, users active together, jobs
 //! with their passes.
 
 mod diskmbps;
@@ -15,23 +15,23 @@ use units::TargetName;
 use crate::diskmbps::{NoTransferLog, read_logs};
 use crate::diskrand::begins_log;
 
-/// A log, and the file that it was read from.
+/// A log, with its file.
 #[derive(Clone, Copy, Debug)]
 pub struct LogText<'a> {
     pub file: &'a str,
     pub text: &'a str,
 }
 
-/// What a log holds.
+/// Content of a log.
 #[derive(Debug)]
 pub struct ImportedLog {
-    /// A run at least.
+    /// At least one run.
     pub runs: Vec<Run>,
-    /// Numbers of the lines that mean nothing.
+    /// Numbers of unknown lines.
     pub strange: Vec<usize>,
 }
 
-/// Why a file gives no run.
+/// Why a file has no run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {why}")]
 pub struct NoRuns {
@@ -48,11 +48,11 @@ impl NoRuns {
     }
 }
 
-/// The runs of a log of any of the programs. `pair` are the two logs of `2logs`, where it is one of
+/// The runs of a log of any of the programs. `pair` has the two logs of `2logs`, if it is one of
 /// them.
 ///
 /// # Errors
-/// When it is no log, or holds nothing that was measured.
+/// If it is not a log, or contains no measurement.
 pub fn runs_in_log(
     log: LogText<'_>,
     pair: Option<[LogText<'_>; 2]>,
@@ -70,7 +70,7 @@ pub fn runs_in_log(
     }
 }
 
-/// A run of which nothing is known but its command, its target and when it began.
+/// A run of which only command, target and start are known.
 fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
     let known = TargetDescription::simulated(target, target, None);
     let target = match TargetName::from(target).is_model() {

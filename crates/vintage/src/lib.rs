@@ -1,5 +1,5 @@
-//! The programs of 1995 to 1997 behind one door: RPT, DISKMBPS and DISKRAND, each with its files,
-//! its arithmetic and its runs, as their documents state them.
+//! The programs of 1995 to 1997 in one crate: RPT, DISKMBPS and DISKRAND, each with its files,
+//! arithmetic and runs, as documented.
 
 pub mod diskmbps;
 pub mod diskrand;

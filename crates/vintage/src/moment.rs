@@ -42,7 +42,7 @@ pub(crate) fn date_of(month: &str, day: &str, year: &str) -> Option<(i64, u32, u
     is_date.then(|| (date.year().into(), date.month() as u32, date.day() as u32))
 }
 
-/// Days since 1970 of a date of the Gregorian calendar; none for what is no date.
+/// Days since 1970 of a Gregorian date; none if invalid.
 pub(crate) fn days_from_civil((year, month, day): (i64, u32, u32)) -> i64 {
     let date = Date::new(year as i16, month as i8, day as i8).unwrap_or_default();
     date.duration_since(Date::constant(1970, 1, 1)).as_hours() / 24

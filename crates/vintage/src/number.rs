@@ -25,8 +25,8 @@ pub fn general(value: f64) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.abs())
 }
 
-/// A whole number where the unit is large enough, as the classic report prints it; below ten, three
-/// significant digits, because a modern device answers in less than one millisecond.
+/// An integer if the unit is large enough, as in the classic report; below ten, three significant
+/// digits, because a modern device responds in less than a millisecond.
 #[must_use]
 pub fn rounded(value: f64) -> String {
     if !value.is_finite() || value.abs() >= 9.995 || value == 0.0 {

@@ -1,5 +1,5 @@
-//! What the runs of all three share: why one cannot go on, the moment as C writes it, the marker
-//! of a data file.
+//! Common parts of all three programs' runs: errors, the time in C's format, the marker of a data
+//! file.
 
 pub(crate) mod data_file;
 pub(crate) mod shared;
@@ -30,10 +30,10 @@ use host::limits::LimitError;
 use shared::ProgramSlot;
 use workload::{Durability, Op, TargetId};
 
-/// Why a classic program cannot go on.
+/// Why a classic program cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ClassicError {
-    /// It was asked for wrongly.
+    /// Usage error.
     #[error("{0}")]
     Usage(String),
     /// The data file cannot be used.
@@ -42,26 +42,26 @@ pub enum ClassicError {
     /// The model does not exist.
     #[error(transparent)]
     Sim(#[from] sim::SimError),
-    /// The driver broke.
+    /// The driver failed.
     #[error(transparent)]
     Driver(#[from] DriverError),
-    /// The machine does not allow as much as is asked for.
+    /// The machine's limits do not allow it.
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// A file cannot be read or written.
     #[error("cannot {operation} {}", path.display())]
     File {
-        /// What was tried, as a verb.
+        /// The failed action, as a verb.
         operation: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// An operation of a control thread failed.
     #[error("{0}")]
     Operation(String),
-    /// A signal came.
+    /// A signal arrived.
     #[error("stopped by {signal}; {kept}")]
     Interrupted {
         /// Its name.
@@ -71,15 +71,15 @@ pub enum ClassicError {
     },
 }
 
-/// Shown what happens.
+/// Receives the output.
 pub trait Console {
-    /// A line of the screen, which the log has too.
+    /// A line of the screen, which is also logged.
     fn line(&mut self, text: &str);
 
-    /// How far it is, for somebody who waits.
+    /// Progress, for someone who waits.
     fn progress(&mut self, _text: &str) {}
 
-    /// Something that should be known.
+    /// A note.
     fn note(&mut self, text: &str) {
         self.line(text);
     }
@@ -94,23 +94,23 @@ impl<F: FnMut(&str)> Console for F {
 /// Whether the lines of a program are logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogPlace {
-    /// In the files that its command line or its job names.
+    /// In the files named by its command line or its job.
     Named,
-    /// Nowhere: whoever asks has them from the console.
+    /// Not at all: the caller gets them from the console.
     Nowhere,
 }
 
-/// What a program runs with, beside what was typed.
+/// Environment of a program besides its command line.
 pub struct ProgramRun<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) console: &'a mut dyn Console,
     pub(crate) logs: LogPlace,
-    /// Its place at a model that other programs use, too.
+    /// Its slot at a model shared with other programs.
     pub(crate) slot: Option<&'a ProgramSlot>,
 }
 
 impl<'a> ProgramRun<'a> {
-    /// A program by itself, with its logs.
+    /// A single program with its logs.
     pub fn new(interrupt: &'a Interrupt, console: &'a mut dyn Console) -> Self {
         Self {
             interrupt,
@@ -120,7 +120,7 @@ impl<'a> ProgramRun<'a> {
         }
     }
 
-    /// The same without a log: the lines go to the console alone.
+    /// The same without a log: lines go only to the console.
     #[must_use]
     pub fn unlogged(self) -> Self {
         Self {
@@ -129,13 +129,13 @@ impl<'a> ProgramRun<'a> {
         }
     }
 
-    /// The end of a program that a signal stops.
+    /// An error if a signal has arrived.
     pub(crate) fn go_on(&self, kept: &'static str) -> Result<(), ClassicError> {
         go_on(self.interrupt, kept)
     }
 }
 
-/// The end of a program that a signal stops; `kept` is left of its work.
+/// An error if a signal has arrived; `kept` says what is left of the work.
 pub(crate) fn go_on(interrupt: &Interrupt, kept: &'static str) -> Result<(), ClassicError> {
     match interrupt.is_raised() {
         None => Ok(()),
@@ -146,7 +146,7 @@ pub(crate) fn go_on(interrupt: &Interrupt, kept: &'static str) -> Result<(), Cla
     }
 }
 
-/// Read or write a part of the only file that a program uses.
+/// Reads or writes a part of a program's only file.
 pub(crate) const fn part_of_file(is_write: bool, offset: u64, len: u32) -> Op {
     let target = TargetId(0);
     if is_write {
@@ -165,7 +165,7 @@ pub(crate) const fn part_of_file(is_write: bool, offset: u64, len: u32) -> Op {
     }
 }
 
-/// The present moment as C's `ctime` writes it, such as `Fri Jun 23 12:36:08 1995`.
+/// The current time in the format of C's `ctime`, such as `Fri Jun 23 12:36:08 1995`.
 #[must_use]
 pub fn timestamp() -> String {
     timestamp_of(&jiff::Zoned::now())

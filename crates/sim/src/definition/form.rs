@@ -257,13 +257,13 @@ impl<'t, 'c> Form<'t, 'c> {
     fn value<T>(
         &mut self,
         key: &DefinitionKey,
-        read: impl FnOnce(&str) -> Result<T, Refusal>,
+        read: impl FnOnce(&str) -> Result<T, RefusedValue>,
     ) -> Option<T> {
         let found = self.find(key)?;
         match read(&found.typed) {
             Ok(value) => return Some(value),
-            Err(Refusal::Wanted(wanted)) => self.refuse(key, &found, &wanted),
-            Err(Refusal::Unit(error)) => {
+            Err(RefusedValue::Wanted(wanted)) => self.refuse(key, &found, &wanted),
+            Err(RefusedValue::Unit(error)) => {
                 let message = format!("{} = {}: {error}", key.name, shortened(&found.typed));
                 self.note(key, found.place, message);
             }
@@ -300,9 +300,9 @@ impl<'t, 'c> Form<'t, 'c> {
     /// Bytes per second.
     pub fn rate(&mut self, key: &DefinitionKey) -> f64 {
         let rate = self.value(key, |typed| {
-            let size = typed
-                .strip_suffix("/s")
-                .ok_or_else(|| Refusal::Wanted("bytes per second, such as \"5 MB/s\"".into()))?;
+            let size = typed.strip_suffix("/s").ok_or_else(|| {
+                RefusedValue::Wanted("bytes per second, such as \"5 MB/s\"".into())
+            })?;
             let size = size.parse::<Bytes>()?.as_u64();
             within(size >= RATE_MIN, size, || "at least 1 kB/s".into())?;
             within(size <= SIZE_MAX, size, || "at most 1,024 PiB/s".into())
@@ -324,7 +324,7 @@ impl<'t, 'c> Form<'t, 'c> {
         let (low, high) = (*range.start(), *range.end());
         let count = self.value(key, |typed| {
             let count = typed.parse().ok().filter(|it| range.contains(it));
-            let wanted = || Refusal::Wanted(format!("a whole number from {low} to {high}"));
+            let wanted = || RefusedValue::Wanted(format!("a whole number from {low} to {high}"));
             count.ok_or_else(wanted)
         });
         count.unwrap_or(low)
@@ -335,8 +335,10 @@ impl<'t, 'c> Form<'t, 'c> {
         let (low, high) = (*range.start(), *range.end());
         let number = self.value(key, |typed| match typed.parse::<f64>() {
             Ok(number) if range.contains(&number) => Ok(number),
-            Ok(number) if number <= 0.0 => Err(Refusal::Wanted("a number above zero".into())),
-            _ => Err(Refusal::Wanted(format!("a number from {low} to {high}"))),
+            Ok(number) if number <= 0.0 => Err(RefusedValue::Wanted("a number above zero".into())),
+            _ => Err(RefusedValue::Wanted(format!(
+                "a number from {low} to {high}"
+            ))),
         });
         number.unwrap_or(low)
     }
@@ -346,7 +348,7 @@ impl<'t, 'c> Form<'t, 'c> {
         let meant = self.value(key, |typed| {
             let meant = words.iter().find(|(word, _)| *word == typed);
             let all = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>();
-            let wanted = || Refusal::Wanted(format!("one of {}", all().join(", ")));
+            let wanted = || RefusedValue::Wanted(format!("one of {}", all().join(", ")));
             meant.ok_or_else(wanted)
         });
         meant.unwrap_or(&words[0]).1
@@ -425,22 +427,26 @@ impl<'t, 'c> Form<'t, 'c> {
 }
 
 /// Why a value is refused.
-enum Refusal {
+enum RefusedValue {
     /// The key is something else.
     Wanted(String),
     Unit(UnitError),
 }
 
-impl From<UnitError> for Refusal {
+impl From<UnitError> for RefusedValue {
     fn from(error: UnitError) -> Self {
         Self::Unit(error)
     }
 }
 
-fn within<T>(is_within: bool, value: T, wanted: impl FnOnce() -> String) -> Result<T, Refusal> {
+fn within<T>(
+    is_within: bool,
+    value: T,
+    wanted: impl FnOnce() -> String,
+) -> Result<T, RefusedValue> {
     match is_within {
         true => Ok(value),
-        false => Err(Refusal::Wanted(wanted())),
+        false => Err(RefusedValue::Wanted(wanted())),
     }
 }
 

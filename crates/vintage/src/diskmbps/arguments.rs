@@ -1,4 +1,4 @@
-//! `diskmbps MB PASSES [X [PATH]]`: what is typed, and what is wrong with it.
+//! Command line `diskmbps MB PASSES [X [PATH]]`, and its errors.
 
 use crate::fault::quoted;
 
@@ -12,35 +12,35 @@ pub const PASSES_MAX: u32 = 999;
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiskmbpsWork {
-    /// A file is written and read.
+    /// A new file is written and read.
     Write {
         /// Its size.
         megabytes: u64,
-        /// The directory it is made in; the current one when absent.
+        /// The directory for it; the current one if absent.
         directory: Option<String>,
     },
-    /// A file that exists is read.
+    /// An existing file is read.
     Read {
         /// Its path.
         file: String,
     },
 }
 
-/// A command line that can be run.
+/// A valid command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskmbpsArguments {
     /// What is measured.
     pub work: DiskmbpsWork,
     /// Number of read passes.
     pub passes: u32,
-    /// What ends the names of the files.
+    /// Last letter of the file names.
     pub letter: char,
 }
 
-/// Read what was typed: `MB PASSES [X [PATH]]`.
+/// Parses `MB PASSES [X [PATH]]`.
 ///
 /// # Errors
-/// What is wrong with it, and what to do.
+/// A description of the error, and what to do.
 // fuzzed: arguments
 pub fn typed(words: &[String]) -> Result<DiskmbpsArguments, String> {
     if let Some(extra) = words.get(4) {
@@ -82,7 +82,7 @@ pub fn typed(words: &[String]) -> Result<DiskmbpsArguments, String> {
 /// A number of megabytes, of 1048576 bytes each.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub fn size_of(text: &str) -> Result<u64, String> {
     let text = text.trim();
     match text.parse::<u64>() {
@@ -101,7 +101,7 @@ pub fn size_of(text: &str) -> Result<u64, String> {
 /// A number of read passes.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub fn passes_of(text: &str) -> Result<u32, String> {
     let text = text.trim();
     match text.parse::<u32>() {
@@ -113,10 +113,11 @@ pub fn passes_of(text: &str) -> Result<u32, String> {
     }
 }
 
-/// The letter in the names of the files. What is longer is a path without its letter.
+/// The letter in the names of the files. Anything longer is a path, with the letter missing.
 ///
 /// # Errors
-/// When it is none.
+///
+/// If it is invalid.
 pub fn letter_of(text: &str) -> Result<char, String> {
     let mut characters = text.chars();
     match (characters.next(), characters.next()) {

@@ -1,21 +1,21 @@
 //! The lines of screen and log.
 //!
-//! Behind the document's columns a pass in the log carries a comment of ours: a semicolon, host
-//! name, the host's monotonic seconds, and date and time in UTC to the millisecond.
+//! After the document's columns, a pass in the log has our own comment: a semicolon, host name, the
+//! host's monotonic seconds, and date and time in UTC to the millisecond.
 
 use std::fmt::Display;
 
 use crate::form::filled;
 
-/// What a log begins with.
+/// First line of a log.
 pub(super) const RULE: &str = "##############################################";
-/// Names the program in the log.
+/// Program name in the log.
 const PROGRAM_IN_LOG: &str = "Disk test diskut in Rust Linux Version 1";
-/// Names the program on the screen.
+/// Program name on the screen.
 const PROGRAM_ON_SCREEN: &str = "DISKUT Rust Disk Performance Test Linux Version 1";
-/// Below this many seconds two decimals would leave nothing of a pass.
+/// Passes shorter than this many seconds need more than two decimals.
 const SHORT_SECONDS: f64 = 0.1;
-/// Below this many four would not either.
+/// Passes shorter than this need more than four.
 const SHORTEST_SECONDS: f64 = 0.01;
 
 /// What a pass did.
@@ -25,7 +25,7 @@ pub enum PassKind {
     Write,
     /// Read the file that was written.
     Read(u32),
-    /// Read a file that exists.
+    /// Read an existing file.
     ReadExisting(u32),
 }
 
@@ -48,7 +48,7 @@ pub struct Stamp {
     pub wall: String,
 }
 
-/// A pass that is done.
+/// A finished pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
     /// What it did.
@@ -59,16 +59,16 @@ pub struct Finished {
     pub seconds: f64,
 }
 
-/// What stands above the passes.
+/// Lines above the passes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogHeading {
-    /// Names of server and client, where somebody was asked for them.
+    /// Names of server and client, if asked for.
     pub names: Option<(String, String)>,
     /// The job, such as `J143308N`.
     pub job: String,
-    /// When it began, as C's `ctime` writes it.
+    /// Start, in the format of C's `ctime`.
     pub timestamp: String,
-    /// The file that is read, if it exists already.
+    /// The existing file that is read, if any.
     pub reading: Option<String>,
 }
 
@@ -84,13 +84,13 @@ pub fn megabytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / f64::from(1 << 20))
 }
 
-/// Megabytes of 1048576 bytes in a second.
+/// Rate in megabytes of 1048576 bytes per second.
 #[must_use]
 pub fn rate_mb_s(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 / f64::from(1 << 20) / seconds.max(1e-9)
 }
 
-/// The same of writing and of reading, over all passes of each; none where there are none.
+/// Rates of writing and of reading, over all passes of each; none without passes.
 #[must_use]
 pub fn rates_mb_s(passes: &[Finished]) -> [Option<f64>; 2] {
     [true, false].map(|is_write| {
@@ -102,7 +102,7 @@ pub fn rates_mb_s(passes: &[Finished]) -> [Option<f64>; 2] {
     })
 }
 
-/// Decimals of a pass's seconds: two in the document, more where those would leave nothing of it.
+/// Decimals of a pass's seconds: two in the document, more for short passes.
 #[must_use]
 pub fn decimals(seconds: f64) -> usize {
     match seconds {
@@ -113,7 +113,7 @@ pub fn decimals(seconds: f64) -> usize {
 }
 
 impl LogHeading {
-    /// The lines that begin the log.
+    /// First lines of the log.
     #[must_use]
     pub fn in_log(&self) -> String {
         let mut text = format!("{RULE}\n\n{PROGRAM_IN_LOG}\n");
@@ -127,19 +127,19 @@ impl LogHeading {
         text
     }
 
-    /// The line that begins the screen.
+    /// First line on the screen.
     #[must_use]
     pub fn on_screen(timestamp: &str) -> String {
         format!("{PROGRAM_ON_SCREEN} {timestamp}\n")
     }
 
-    /// The line that names the data file.
+    /// The line with the name of the data file.
     #[must_use]
     pub fn data_file(name: &str, megabytes: u64) -> String {
         format!("Data File {name} {megabytes}.0 Mbytes")
     }
 
-    /// The line of the log that tells the file written.
+    /// The log's line about the file written.
     #[must_use]
     pub fn written_in_log(megabytes: u64) -> String {
         format!("Files written {} bytes (data*{megabytes})", megabytes << 20)
@@ -156,13 +156,13 @@ impl LogHeading {
 }
 
 impl Finished {
-    /// The pass as the screen shows it.
+    /// The pass as shown on the screen.
     #[must_use]
     pub fn on_screen(&self) -> String {
         self.line("").replace("MB/s ", "Mbytes/second")
     }
 
-    /// The pass as the log has it.
+    /// The pass as written to the log.
     #[must_use]
     pub fn in_log(&self, stamp: &Stamp) -> String {
         let Stamp { time, host, .. } = stamp;

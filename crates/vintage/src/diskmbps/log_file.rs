@@ -1,4 +1,4 @@
-//! Reads logs back: those of this program, and those of 1997.
+//! Parses logs of this program, and those of 1997.
 
 use super::layout::PassKind;
 use super::merge::{LogColumn, PassMoment, PassRow};
@@ -8,7 +8,7 @@ use crate::moment::{
     time_of,
 };
 
-/// The most passes that are read from one file.
+/// Maximum number of passes read from one file.
 const PASSES_READ_MAX: usize = 100_000;
 
 /// One job in a log.
@@ -16,17 +16,17 @@ const PASSES_READ_MAX: usize = 100_000;
 pub struct LoggedJob {
     /// Its name, such as `J143308N`.
     pub name: String,
-    /// The client's name, where somebody gave it.
+    /// The client's name, if given.
     pub client: Option<String>,
     /// When it began: year, month, day.
     pub date: (i64, u32, u32),
-    /// The same as it stands there, with the time of day.
+    /// The same as written, with the time of day.
     pub began: String,
     /// The file that was written or read.
     pub file: Option<String>,
     /// Bytes of the file that was written.
     pub bytes: Option<u64>,
-    /// Its passes, in their order.
+    /// Its passes, in order.
     pub passes: Vec<LoggedPass>,
 }
 
@@ -37,23 +37,23 @@ pub struct LoggedPass {
     pub kind: PassKind,
     /// Seconds taken, as printed.
     pub seconds: f64,
-    /// The size of a file that exists, megabytes with one decimal.
+    /// Size of an existing file, megabytes with one decimal.
     pub size_mb: Option<f64>,
     /// Megabytes per second, as printed.
     pub rate: f64,
-    /// When it ended, hours, minutes, seconds.
+    /// Time of day at its end: hours, minutes, seconds.
     pub time: TimeOfDay,
-    /// Host, monotonic seconds, and RFC 3339 time, where the line has them.
+    /// Host, monotonic seconds, and RFC 3339 time, if present.
     pub stamp: Option<(String, f64, String)>,
 }
 
-/// Why a file is no log of the transfer rate test.
+/// Why a file is not a log of the transfer rate test.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoTransferLog {
-    /// No job was found.
+    /// It contains no job.
     #[error("it is no log of diskmbps: no line begins with Job and is followed by passes")]
     NoJob,
-    /// A line that begins as a pass makes no sense.
+    /// A line that starts like a pass is invalid.
     #[error("line {0} begins as a pass and cannot be read")]
     Line(usize),
     /// There are too many passes.
@@ -61,10 +61,10 @@ pub enum NoTransferLog {
     TooLong,
 }
 
-/// Read every job in the text of a log.
+/// Parses all jobs of a log.
 ///
 /// # Errors
-/// When there is none, or a pass cannot be read.
+/// If there is none, or a pass is invalid.
 // fuzzed: diskmbps_log
 pub fn read_logs(text: &str) -> Result<Vec<LoggedJob>, NoTransferLog> {
     let mut jobs: Vec<LoggedJob> = Vec::new();
@@ -119,7 +119,7 @@ pub fn read_logs(text: &str) -> Result<Vec<LoggedJob>, NoTransferLog> {
 }
 
 impl LoggedPass {
-    /// Bytes moved, as far as they are known: those of the file, or what rate and time make.
+    /// Bytes moved as far as known: the size of the file, or rate times time.
     #[must_use]
     pub fn bytes(&self, job: &LoggedJob) -> u64 {
         let whole = job.bytes.filter(|_| self.size_mb.is_none());
@@ -129,7 +129,7 @@ impl LoggedPass {
 }
 
 impl LoggedJob {
-    /// The host it ran on, as far as the log tells.
+    /// The host, if the log has it.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         let stamped = self.passes.iter().find_map(|pass| pass.stamp.as_ref());
@@ -145,7 +145,7 @@ impl LoggedJob {
         let mut before = 0;
         let rows = self.passes.iter().map(|pass| {
             let second = seconds_of_day(pass.time);
-            // A log has no dates beside its passes: an earlier time of day is the next day's.
+            // Passes have no dates: an earlier time of day is on the next day.
             if second < before {
                 day += 1;
             }

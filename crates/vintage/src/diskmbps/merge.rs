@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 /// Columns between two logs.
 const GAP: usize = 3;
 
-/// When a pass ended, on each clock that is known.
+/// When a pass ended, on each known clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassMoment {
-    /// Time of day, as it is shown.
+    /// Time of day, as shown.
     pub time: String,
     /// Local date and time, seconds.
     pub local: f64,
@@ -26,31 +26,31 @@ pub struct PassMoment {
 pub struct PassRow {
     /// What it did, such as `read 2`.
     pub what: String,
-    /// Whether it wrote.
+    /// Whether it is a write.
     pub is_write: bool,
     /// Megabytes of 1048576 bytes per second.
     pub rate: f64,
-    /// Seconds that it took.
+    /// Its length, seconds.
     pub seconds: f64,
     /// When it ended.
     pub moment: PassMoment,
 }
 
-/// What one log recorded.
+/// Passes of one log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogColumn {
     /// Host and job.
     pub title: String,
-    /// The host, where it is known.
+    /// The host, if known.
     pub host: Option<String>,
     /// Its passes.
     pub rows: Vec<PassRow>,
 }
 
-/// Which clock brings the passes of all logs into order.
+/// The clock by which passes of all logs are sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Basis {
-    /// One host's own clock: no step of its date can disturb it.
+    /// One host's monotonic clock, which is not affected by date changes.
     Monotonic(String),
     /// Date and time in UTC.
     Wall,
@@ -58,7 +58,7 @@ enum Basis {
     Local,
 }
 
-/// All passes in the order of their ends, each in its log's column.
+/// All passes sorted by their ends, each in its log's column.
 #[must_use]
 pub fn merged(columns: &[LogColumn]) -> String {
     let basis = basis_of(columns);
@@ -68,7 +68,7 @@ pub fn merged(columns: &[LogColumn]) -> String {
         .flat_map(|(place, column)| column.rows.iter().map(move |row| (place, row)))
         .map(|(place, row)| (instant(&row.moment, &basis), place, row))
         .collect();
-    // A stable sort: passes of the same second stay in the order of the logs.
+    // A stable sort: passes in the same second stay in the order of the logs.
     passes.sort_by(|one, other| one.0.total_cmp(&other.0));
     let titles: Vec<String> = columns
         .iter()
@@ -107,13 +107,14 @@ pub fn merged(columns: &[LogColumn]) -> String {
 }
 
 impl LogColumn {
-    /// Whether a pass over its file is under way, or follows at once.
+    /// Whether a pass over its file is running, or follows at once.
     fn is_reading(&self, at: f64, basis: &Basis) -> bool {
         let ends = self.rows.iter().map(|row| instant(&row.moment, basis));
         let mut before = None;
         for (row, end) in self.rows.iter().zip(ends) {
             if end > at {
-                // A program goes from pass to pass; of its first one its length tells the start.
+                // A program runs pass after pass. The start of the first one follows from its
+                // length.
                 let begun = before.unwrap_or(end - row.seconds);
                 return !row.is_write && begun <= at;
             }
@@ -265,14 +266,15 @@ In the order of local date and time, to the second; as right as the hosts' clock
         assert!(text.contains("monotonic clock of gold.\n"), "{text}");
     }
 
-    /// The second program began an hour after the first had ended; both were said to be reading.
+    /// Bug: the second program began an hour after the first had ended, yet both were reported as
+    /// reading.
     #[test]
     fn programs_that_never_read_together_are_not_said_to() {
         let first = log("486", &[("0.69", "12:43:16"), ("0.42", "12:44:52")]);
         let later = log("p100", &[("0.46", "13:45:42"), ("0.37", "13:47:32")]);
         let both = merged(&[first.clone(), later]);
         assert!(!both.contains("reading"), "{both}");
-        // One that reads a file which was there has no pass of its own before.
+        // One that reads an existing file has no earlier pass of its own.
         let reader = |seconds| {
             let mut column = log("cd", &[("1.00", "12:00:00"), ("1.16", "12:44:00")]);
             column.rows.remove(0);

@@ -1,8 +1,8 @@
-//! Runs `diskmbps`: writes a file in blocks of 64 KiB and reads it, or reads a file that exists.
+//! Runs `diskmbps`: writes a file in blocks of 64 KiB and reads it, or reads an existing file.
 //!
 //! As in 1997 everything goes through the system's cache, and a written file is closed, not synced.
-//! The data file is made exclusively and removed at the end whatever happened; a file that exists
-//! is opened for reading only. Source: the document "Disk Data Transfer Rate Test".
+//! The data file is created exclusively and always removed at the end. An existing file is opened
+//! for reading only. Source: the document "Disk Data Transfer Rate Test".
 
 mod files;
 mod model;
@@ -29,21 +29,22 @@ use crate::run::data_file::{DataFate, DataFile, check_room, open_to_read};
 use crate::run::shared::{ProgramSlot, moment_after};
 use crate::run::{ClassicError, ProgramRun, timestamp_of};
 
-/// Seconds that a job waits for one in which no other left its log.
+/// How many seconds a job waits for one without another job's log.
 const SECONDS_WAITED: u32 = 3;
 
-/// When a job began, and what it is called.
+/// Start of a job, and its name.
 #[derive(Clone, Debug, Default)]
 pub struct JobStart {
     /// Its name, such as `J143308N`.
     pub name: String,
-    /// As C's `ctime` writes it.
+    /// In the format of C's `ctime`.
     pub timestamp: String,
 }
 
 impl JobStart {
-    /// A job that begins now; or in the next second, where one of this second left its log in the
-    /// current directory: a log has its name from the second, and batches run job after job.
+    /// A job that starts now, or in the next second if another one of this second left its log in
+    /// the current directory: logs are named by the second, and batches run one job after the
+    /// other.
     #[must_use]
     pub fn now(letter: char) -> Self {
         let mut now = jiff::Zoned::now();
@@ -58,7 +59,7 @@ impl JobStart {
         Self::at(&now, letter)
     }
 
-    /// The same on the clock of a machine that several programs use.
+    /// The same on the clock of a machine shared by several programs.
     pub(crate) fn in_slot(slot: &ProgramSlot, letter: char) -> Result<Self, ClassicError> {
         for _ in 0..SECONDS_WAITED {
             if Self::at(&slot.moment(), letter).is_free() {
@@ -85,23 +86,23 @@ fn log_name(job: &str) -> String {
     format!("{job}.TXT")
 }
 
-/// What is to be done.
+/// A job to run.
 #[derive(Clone, Debug)]
 pub struct DiskMbps {
-    /// What was typed.
+    /// The command line.
     pub arguments: DiskmbpsArguments,
-    /// Names of server and client, where somebody was asked for them.
+    /// Names of server and client, if asked for.
     pub names: Option<(String, String)>,
     /// When it began.
     pub start: JobStart,
-    /// Room that stays free.
+    /// Reserve of free space.
     pub reserve: Option<u64>,
-    /// Whether the data file stays once it is written.
+    /// Whether the data file is kept once it is written.
     pub keep: bool,
 }
 
 impl DiskMbps {
-    /// A job as it was typed.
+    /// A job with that command line.
     #[must_use]
     pub const fn new(arguments: DiskmbpsArguments, start: JobStart) -> Self {
         Self {
@@ -113,7 +114,7 @@ impl DiskMbps {
         }
     }
 
-    /// What each pass does, in their order.
+    /// The passes, in order.
     fn kinds(&self) -> Vec<PassKind> {
         let reads = 1..=self.arguments.passes;
         match self.arguments.work {
@@ -124,7 +125,7 @@ impl DiskMbps {
         }
     }
 
-    /// Whether a data file is written, which is the case where files are and no model is named.
+    /// Whether a data file is written: with files, and if no model is named.
     #[must_use]
     pub fn makes_file(&self) -> bool {
         let work = &self.arguments.work;
@@ -132,12 +133,12 @@ impl DiskMbps {
     }
 }
 
-/// Run a job; the log is made in the current directory. Returns the passes. On a model that other
-/// programs use, too, the data file is gone at the end.
+/// Runs a job, with its log in the current directory. Returns the passes. On a model shared with
+/// other programs, the data file is removed at the end.
 ///
 /// # Errors
-/// When a file cannot be made, written or read, holds other data than were written, or a signal
-/// comes. Nothing is left then but a log of the passes that were done before.
+/// If a file cannot be created, written or read, has other data than were written, or a signal
+/// arrives. Only a log of the finished passes is left then.
 pub fn run_diskmbps(
     job: &DiskMbps,
     run: &mut ProgramRun<'_>,
@@ -179,7 +180,7 @@ fn run_job(
     done.map(|()| session.passes)
 }
 
-/// Where the data are.
+/// Where the data is.
 enum DataSource {
     New { path: PathBuf, megabytes: u64 },
     Existing(Target),
@@ -211,7 +212,7 @@ impl DataSource {
         }
     }
 
-    /// The file that exists already, if one is read.
+    /// The existing file, if one is read.
     fn reading(&self, work: &DiskmbpsWork) -> Option<String> {
         match self {
             Self::Existing(target) => Some(target.path().display().to_string()),
@@ -226,11 +227,11 @@ impl DataSource {
 struct DiskMbpsRun<'a, 'b> {
     log: PassLog,
     run: &'a mut ProgramRun<'b>,
-    /// What the clocks showed when a model was at rest.
+    /// The clocks at the start of a model.
     begun: Moment,
-    /// Whether the data file is written, and stays.
+    /// Whether the data file is written and kept.
     is_kept: bool,
-    /// Those that were done.
+    /// Finished passes.
     passes: Vec<Finished>,
 }
 
@@ -271,7 +272,7 @@ impl DiskMbpsRun<'_, '_> {
         Ok(())
     }
 
-    /// Write a data file, and read it.
+    /// Writes a data file, and reads it.
     fn run_new(
         &mut self,
         job: &DiskMbps,
@@ -326,7 +327,7 @@ impl DiskMbpsRun<'_, '_> {
         })
     }
 
-    /// Name the file that is written.
+    /// Prints the name of the file to write.
     fn data_file(&mut self, name: &str, megabytes: u64) -> Result<(), ClassicError> {
         let line = LogHeading::data_file(name, megabytes);
         self.say(&format!("{line}\n"));
@@ -384,7 +385,7 @@ impl DiskMbpsRun<'_, '_> {
         self.run.go_on(kept)
     }
 
-    /// What is left when a signal comes.
+    /// What is left when a signal arrives.
     const fn kept(&self) -> &'static str {
         if self.is_kept {
             "the data file is kept, and the log holds the passes that were done"
@@ -396,8 +397,8 @@ impl DiskMbpsRun<'_, '_> {
     }
 }
 
-/// A block of the document's, with the seal of this run at the beginning of each part of it: a file
-/// is looked at in places that nobody knows beforehand.
+/// A block of the document, with the seal of this run at the start of each part, since a file is
+/// checked at unpredictable places.
 fn sealed_block() -> Vec<u8> {
     let mut bytes = block();
     let payload = Payload {
@@ -408,7 +409,7 @@ fn sealed_block() -> Vec<u8> {
     bytes
 }
 
-/// As much of a block as there is.
+/// Reads a block, or as much as there is.
 fn read_block(file: &File, block: &mut [u8], at: u64) -> std::io::Result<usize> {
     let mut done = 0;
     while done < block.len() {
@@ -434,7 +435,7 @@ fn check(path: &Path, block: &[u8], at: u64) -> Result<(), ClassicError> {
     }
 }
 
-/// An instant on the clocks of this host.
+/// A time on the clocks of this host.
 struct Moment {
     date: jiff::Zoned,
     monotonic: f64,
@@ -449,7 +450,7 @@ impl Moment {
         }
     }
 
-    /// The clocks of a machine at rest.
+    /// The clocks at the start of a machine.
     fn at_start(date: &jiff::Zoned) -> Self {
         Self {
             date: date.clone(),
@@ -457,7 +458,7 @@ impl Moment {
         }
     }
 
-    /// The same clocks later: what they would show had a model taken its time here.
+    /// The same clocks later, as if a model had taken real time.
     fn after(&self, elapsed: units::Duration) -> Self {
         Self {
             date: moment_after(&self.date, units::Instant::START + elapsed),
@@ -470,7 +471,7 @@ impl Moment {
         let host = system.nodename().to_string_lossy().into_owned();
         Stamp {
             time: self.date.strftime("%H:%M:%S").to_string(),
-            // A host name has no blanks; were there one, the line could not be read back.
+            // A host name has no blanks; with one, the line could not be parsed.
             host: host.split_whitespace().collect::<Vec<_>>().join("-"),
             monotonic: self.monotonic,
             wall: format!("{:.3}", self.date.timestamp()),

@@ -1,10 +1,10 @@
-//! `diskrand Write|Read|Xread|Yread|Zread|Erase ...`: what is typed, and what is wrong with it.
+//! Command line `diskrand Write|Read|Xread|Yread|Zread|Erase ...`, and its errors.
 
 use units::TargetName;
 
 use crate::fault::quoted;
 
-/// The name of a log that stands for two files.
+/// Log name that stands for two files.
 pub const TWO_LOGS: &str = "2logs";
 /// The commands with their arguments, as the document lists them.
 pub const COMMANDS: [&str; 6] = [
@@ -16,29 +16,29 @@ pub const COMMANDS: [&str; 6] = [
     "Erase DF",
 ];
 
-/// The most megabytes: what a file offset can hold.
+/// Maximum megabytes: the range of a file offset.
 const MEGABYTES_MAX: u64 = (i64::MAX as u64) >> 20;
-/// The least seconds of reading: three passes of five.
+/// Minimum seconds of reading: three passes of five.
 const SECONDS_MIN: u64 = 15;
-/// The most seconds of reading: a day.
+/// Maximum seconds of reading: a day.
 const SECONDS_MAX: u64 = 86_400;
-/// The most transactions of one user.
+/// Maximum number of transactions per user.
 const TRANSACTIONS_MAX: u64 = 1_000_000_000;
-/// The most I/Os of one transaction.
+/// Maximum I/Os per transaction.
 const IOS_MAX: u64 = 1_000_000;
-/// The longest average think time: a week.
+/// Maximum mean think time: a week.
 const THINK_MAX: u64 = 604_800;
-/// The most kilobytes: what a machine can address.
+/// Maximum kilobytes: the address range of a machine.
 const KILOBYTES_MAX: u64 = (i64::MAX as u64) >> 10;
-/// The most units of processor work in one transaction.
+/// Maximum units of CPU work per transaction.
 const UNITS_MAX: f64 = 1e6;
 
-/// A command line that can be run.
+/// A valid command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DiskrandArguments {
     /// A file is written, and read in three passes.
     Write(WriteArguments),
-    /// A user makes transactions.
+    /// A user performs transactions.
     Read(ReadArguments),
     /// A file is removed.
     Erase {
@@ -60,52 +60,52 @@ pub struct WriteArguments {
     pub log: LogName,
 }
 
-/// `Read DF UN NT LF IO TT [KM CP]` and its three relatives.
+/// `Read DF UN NT LF IO TT [KM CP]` and its three variants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadArguments {
-    /// Which of the four.
+    /// Which variant.
     pub mode: ReadMode,
     /// The data file.
     pub file: TargetName,
-    /// The user's number, which seeds everything random.
+    /// The user's number, which determines all random draws.
     pub user: u32,
-    /// Which of many draws of the same user: 0 as the document has it.
+    /// Number of the draw for the same user: 0 for the document's.
     pub draw: u64,
-    /// Transactions to make.
+    /// Number of transactions.
     pub transactions: u64,
     /// Where results are logged.
     pub log: LogName,
-    /// I/Os of a transaction, on average.
+    /// Mean I/Os per transaction.
     pub ios: u32,
     /// Average think time, seconds.
     pub think_s: u32,
-    /// Memory of the user's own, kilobytes of 1024 bytes.
+    /// The user's own memory, kilobytes of 1024 bytes.
     pub memory_kb: u64,
-    /// Units of processor work in a transaction, on average.
+    /// Mean units of CPU work per transaction.
     pub cpu_units: f64,
 }
 
-/// How a user draws records and loads.
+/// How records and loads are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMode {
-    /// The same records each time, every transaction alike.
+    /// The same records each time, with equal transactions.
     Read,
-    /// Other records each time.
+    /// Different records each time.
     Xread,
-    /// The same records; I/Os and processor work vary.
+    /// The same records; I/Os and CPU work vary.
     Yread,
-    /// Other records, and varying loads.
+    /// Different records, and varying loads.
     Zread,
 }
 
 impl ReadMode {
-    /// Whether the time of day has a part in the seed.
+    /// Whether the time of day is part of the seed.
     #[must_use]
     pub const fn draws_new_records(self) -> bool {
         matches!(self, Self::Xread | Self::Zread)
     }
 
-    /// Whether I/Os and processor work are scaled by a random factor.
+    /// Whether I/Os and CPU work are scaled by a random factor.
     #[must_use]
     pub const fn varies_loads(self) -> bool {
         matches!(self, Self::Yread | Self::Zread)
@@ -121,19 +121,19 @@ pub enum LogName {
     Two,
 }
 
-/// Whether reading may be shorter than the document allows.
+/// Whether passes may be shorter than the document allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassLength {
-    /// Five seconds a pass at least.
+    /// At least five seconds per pass.
     AsDocumented,
-    /// Any length, for a trial; still 200 reads a pass.
+    /// Any length, for a test; still 200 reads per pass.
     Short,
 }
 
-/// Read what was typed.
+/// Parses a command line.
 ///
 /// # Errors
-/// What is wrong with it, and what to do.
+/// A description of the error, and what to do.
 // fuzzed: arguments
 pub fn typed(words: &[String], passes: PassLength) -> Result<DiskrandArguments, String> {
     let Some((command, rest)) = words.split_first() else {
@@ -214,12 +214,12 @@ fn read(mode: ReadMode, words: &[String]) -> Result<DiskrandArguments, String> {
     }))
 }
 
-/// Numbers that were checked to fit.
+/// Numbers already checked to fit.
 fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// As many words as one of `counts` says, or what is missing or too much.
+/// As many words as `counts` allows, or what is missing or superfluous.
 fn counted<'a>(
     words: &'a [String],
     names: &[&str],
@@ -411,7 +411,7 @@ mod tests {
                 expected,
             );
         }
-        // The document's "Erase or R" is a slip: R reads.
+        // The document's "Erase or R" is a mistake: R reads.
         let file = "RandData.txt".into();
         assert_eq!(of("E RandData.txt"), Ok(DiskrandArguments::Erase { file }));
         assert!(of("R RandData.txt").is_err());

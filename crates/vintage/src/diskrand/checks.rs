@@ -1,15 +1,15 @@
-//! What does not fit together in a log.
+//! Inconsistencies in a log.
 
 use super::log_file::{DiskRandLog, UserSession};
 use super::record::RECORDS_PER_MEGABYTE;
 use crate::moment::{clock_text, seconds_of_day};
 use results::{Warning, WarningCode};
 
-/// Seconds by which two times of day may seem too close: each is cut to whole seconds.
+/// Tolerance between two times of day, each truncated to whole seconds.
 const CLOCK_SLACK_S: f64 = 2.0;
 const DAY_S: i64 = 86_400;
 
-/// Everything doubtful in a log.
+/// All warnings about a log.
 #[must_use]
 pub fn doubts(log: &DiskRandLog) -> Vec<Warning> {
     let sessions = log.sessions.iter();
@@ -22,7 +22,7 @@ pub fn doubts(log: &DiskRandLog) -> Vec<Warning> {
     doubts
 }
 
-/// 95 % of `times` are no longer than this.
+/// The 95th percentile of `times`.
 #[must_use]
 pub fn percentile_95(times: &[f64]) -> Option<f64> {
     let mut sorted = times.to_vec();
@@ -31,20 +31,20 @@ pub fn percentile_95(times: &[f64]) -> Option<f64> {
     sorted.get(place).copied()
 }
 
-/// Figures of response times as the document's tables have them, seconds.
+/// Response time statistics as in the document's tables, seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleTimes {
     /// The shortest.
     pub min: f64,
     pub mean: f64,
-    /// 95 % were no longer.
+    /// 95th percentile.
     pub high: f64,
     /// The longest.
     pub max: f64,
 }
 
 impl SampleTimes {
-    /// Of all response times.
+    /// For these response times.
     #[must_use]
     pub fn of(times: &[f64]) -> Self {
         Self {
@@ -86,7 +86,7 @@ fn of_session(session: &UserSession) -> Vec<Warning> {
     doubts
 }
 
-/// The document's own samples name 10214 records of 40 MB, where 10240 are.
+/// The document's own samples state 10214 records for 40 MB, where there are 10240.
 fn wrong_records(megabytes: f64, records: u64) -> Option<Warning> {
     let expected = (megabytes * RECORDS_PER_MEGABYTE as f64).round();
     // Sizes are printed to a thousandth of a megabyte: a quarter of a record.
@@ -101,7 +101,7 @@ fn wrong_records(megabytes: f64, records: u64) -> Option<Warning> {
     })
 }
 
-/// As in table 9.4 of the document, whose 95 % (3.35) lies below its mean (5.02).
+/// As in table 9.4 of the document, whose 95 % (3.35) is below its mean (5.02).
 fn wrong_percentile(session: &UserSession) -> Option<Warning> {
     let times: Vec<f64> = session
         .transactions
@@ -121,14 +121,14 @@ fn wrong_percentile(session: &UserSession) -> Option<Warning> {
     })
 }
 
-/// Between the ends of two transactions lie think and response time of the second.
+/// Between the ends of two transactions are the think and response time of the second.
 fn wrong_clock(session: &UserSession) -> Option<Warning> {
     let seconds = |time| i64::from(seconds_of_day(time));
     let mut pairs = session.transactions.windows(2);
     let wrong = pairs.find(|pair| {
         let passed = (seconds(pair[1].time) - seconds(pair[0].time)).rem_euclid(DAY_S) as f64;
         let needed = f64::from(pair[1].think_s) + pair[1].response_s;
-        // Longer than a day the time of day says nothing.
+        // Beyond a day, the time of day is meaningless.
         needed < DAY_S as f64 / 2.0 && passed + CLOCK_SLACK_S < needed
     })?;
     Some(Warning::warn(
@@ -178,7 +178,7 @@ mod tests {
             &["File written 40 Mbytes, 10214 records of 4096 bytes"],
             &["classic-records"],
         );
-        // Midnight lies between them.
+        // With midnight in between.
         let late = "7 23:59:59 think 1 response 0.500 secs. load 0.000";
         let early = "7 00:00:02 think 2 response 0.500 secs. load 0.000";
         check(&[USER, file, late, early], &[]);

@@ -1,21 +1,21 @@
-//! The lines of screen and log, which are the same: what each says, and its form.
+//! Lines of screen and log, which are the same, and their formats.
 
 use crate::form::{fields, filled};
 use crate::moment::{TimeOfDay, clock_text, finite, time_of};
 
-/// Names the program.
+/// Program name.
 pub(super) const PROGRAM: &str = "Disk test RAND in Rust Linux Version 1";
-/// Below this many seconds three decimals would leave too little of a response time.
+/// Response times shorter than this many seconds need more than three decimals.
 const SHORT_RESPONSE_S: f64 = 0.01;
-/// Below this many seconds two decimals would leave too little of a pass.
+/// Passes shorter than this many seconds need more than two decimals.
 const SHORT_PASS_S: f64 = 0.1;
-/// Below this many milliseconds two decimals would leave too little of a service time.
+/// Service times shorter than this many milliseconds need more than two decimals.
 const SHORT_SERVICE_MS: f64 = 1.0;
 
-/// What begins a run.
+/// Start of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunHeading {
-    /// When it began, as C's `ctime` writes it.
+    /// Start, in the format of C's `ctime`.
     pub timestamp: String,
 }
 
@@ -43,7 +43,7 @@ pub struct RandomPass {
     pub time: TimeOfDay,
 }
 
-/// Memory that a user took before its transactions.
+/// Memory that a user allocated before its transactions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocated {
     pub user: u32,
@@ -55,13 +55,13 @@ pub struct Allocated {
     pub kilobytes: u64,
 }
 
-/// What a user does.
+/// The profile of a user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadProfile {
     pub user: u32,
-    /// Transactions it shall make.
+    /// Number of transactions to perform.
     pub transactions: u64,
-    /// I/Os of each, on average.
+    /// Mean I/Os per transaction.
     pub ios: u32,
     /// Average think time, seconds.
     pub think_s: u32,
@@ -70,16 +70,16 @@ pub struct ReadProfile {
     /// Its size, in megabytes of 1048576 bytes.
     pub megabytes: f64,
     pub records: u64,
-    /// Units of processor work of each transaction, on average.
+    /// Mean units of CPU work per transaction.
     pub cpu_units: f64,
-    /// What seeds everything random.
+    /// Seed of all random draws.
     pub seed: u64,
 }
 
-/// A transaction that is done.
+/// A finished transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transaction {
-    /// Who made it.
+    /// Its user.
     pub user: u32,
     /// Time of day at its end.
     pub time: TimeOfDay,
@@ -87,34 +87,34 @@ pub struct Transaction {
     pub think_s: u32,
     /// Seconds from the end of the think time to its end.
     pub response_s: f64,
-    /// The factor of its load; zero where loads do not vary.
+    /// The load factor; zero if loads do not vary.
     pub load: f64,
 }
 
-/// A user who was stopped. A line of ours: the document's program had no such end.
+/// A user that was stopped. This line is ours: the document's program had no such end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
     pub user: u32,
-    /// Transactions it made.
+    /// Transactions performed.
     pub done: u64,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// A number of `width` columns: with `fine` decimals below `short`, where `usual` ones would leave
-/// too little of it.
+/// A number in `width` columns, with `fine` decimals below `short`, where the `usual` ones would be
+/// too few.
 fn digits(value: f64, width: usize, short: f64, [usual, fine]: [usize; 2]) -> String {
     let decimals = if value < short { fine } else { usual };
     format!("{value:width$.decimals$}")
 }
 
-/// A finite number that is not negative, and no more than thirty years of seconds.
+/// A finite, non-negative number, at most thirty years of seconds.
 fn span(text: &str) -> Option<f64> {
     finite(text).filter(|value| (0.0..=1e9).contains(value))
 }
 
 impl RunHeading {
-    /// As the log has it.
+    /// The log's line.
     #[must_use]
     pub fn line(&self) -> String {
         format!("{PROGRAM}  {}", self.timestamp)
@@ -125,7 +125,7 @@ impl WrittenFile {
     const TITLE: &str = "File written {} Mbytes, {} records {}";
     const LINE: &str = "{} seconds for writing file at {} MB/s   {}";
 
-    /// What is said before the time taken.
+    /// Text before the time taken.
     #[must_use]
     pub fn title(&self) -> String {
         filled(
@@ -134,13 +134,13 @@ impl WrittenFile {
         )
     }
 
-    /// Megabytes and records of a title.
+    /// Megabytes and records in a title.
     pub(super) fn size(title: &str) -> Option<(u64, u64)> {
         let [megabytes, records, _] = fields(Self::TITLE, title)?;
         Some((megabytes.parse().ok()?, records.parse().ok()?))
     }
 
-    /// The time taken.
+    /// The log's line with the time taken.
     #[must_use]
     pub fn line(&self) -> String {
         let seconds = digits(self.seconds, 8, SHORT_PASS_S, [2, 4]);
@@ -160,11 +160,11 @@ impl WrittenFile {
 }
 
 impl RandomPass {
-    /// What is said before the first one.
+    /// Text before the first one.
     pub const TITLE: &str = "Random reading records of 4096 bytes";
     const LINE: &str = "{} seconds for {} records at {} ms     {}";
 
-    /// Of so many reads in so many seconds.
+    /// For `records` reads in `seconds` seconds.
     #[must_use]
     pub fn new(records: u64, seconds: f64, time: TimeOfDay) -> Self {
         Self {
@@ -175,7 +175,7 @@ impl RandomPass {
         }
     }
 
-    /// As the log has it.
+    /// The log's line.
     #[must_use]
     pub fn line(&self) -> String {
         let seconds = digits(self.seconds, 8, SHORT_PASS_S, [2, 4]);
@@ -199,7 +199,7 @@ impl RandomPass {
 impl Allocated {
     const LINE: &str = "{} {} start/allocate memory {} secs. {} Kbytes";
 
-    /// As the log has it.
+    /// The log's line.
     #[must_use]
     pub fn line(&self) -> String {
         let (user, time) = (format!("{:5}", self.user), clock_text(self.time));
@@ -222,7 +222,7 @@ impl ReadProfile {
     const USER: &str = "User {}, {} transactions, {} I/O/transaction, {} think secs";
     const SEED: &str = "Random number seed {}";
 
-    /// As the log has it.
+    /// The log's lines.
     #[must_use]
     pub fn lines(&self) -> String {
         let decimals = if self.megabytes.fract() == 0.0 { 0 } else { 3 };
@@ -256,7 +256,8 @@ impl ReadProfile {
         })
     }
 
-    /// The second line. A file's name may hold commas, so fields count from the last one.
+    /// Parses the second line. File names may contain commas, so fields are counted from the last
+    /// one.
     pub(super) fn read_file(&mut self, line: &str) -> Option<()> {
         let mut parts = line.trim().strip_prefix("Read ")?.rsplitn(4, ", ");
         let cpu_units = span(parts.next()?.strip_suffix(" CP load")?)?;
@@ -267,7 +268,7 @@ impl ReadProfile {
         Some(())
     }
 
-    /// The third.
+    /// Parses the third line.
     pub(super) fn read_seed(&mut self, line: &str) -> Option<()> {
         let [seed] = fields(Self::SEED, line)?;
         self.seed = seed.parse().ok()?;
@@ -278,7 +279,7 @@ impl ReadProfile {
 impl Transaction {
     const LINE: &str = "{} {} think {} response {} secs. load {}";
 
-    /// As the log has it.
+    /// The log's line.
     #[must_use]
     pub fn line(&self) -> String {
         let (user, think) = (format!("{:5}", self.user), format!("{:5}", self.think_s));
@@ -302,7 +303,7 @@ impl Transaction {
 impl Stopped {
     const LINE: &str = "User {} stopped after {} transactions: {}";
 
-    /// As the log has it.
+    /// The log's line.
     #[must_use]
     pub fn line(&self) -> String {
         let reason = units::printable(&self.reason);
@@ -327,7 +328,7 @@ mod tests {
         text.split_whitespace().collect()
     }
 
-    /// The document's line came without its blanks.
+    /// The document's line was transmitted without blanks.
     #[track_caller]
     fn check(found: &str, document: &str) {
         assert_eq!(words(found), words(document));
@@ -338,7 +339,7 @@ mod tests {
         let heading = RunHeading {
             timestamp: "Mon Jul  7 12:53:44 1997".into(),
         };
-        // The program is another, the rest is the document's.
+        // The program is different, the rest is the document's.
         check(
             &heading.line(),
             "Disk test RAND in Rust Linux Version 1 Mon Jul 7 12:53:44 1997",
@@ -357,7 +358,7 @@ mod tests {
             &written.line(),
             "17.45 seconds for writing file at 2.29 MB/s 12:54:01",
         );
-        // The clock behind the document's first pass had more digits than its two.
+        // The clock of the document's first pass had more digits than the two printed.
         for (seconds, exact, ms, time) in [
             (6.18, 6.179, "7.72", (12, 54, 11)),
             (6.19, 6.19, "7.74", (12, 54, 17)),

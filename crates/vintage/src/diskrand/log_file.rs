@@ -1,36 +1,36 @@
-//! Reads logs back: those of this program, and those of 1997; and joins the two logs of `2logs`.
+//! Parses logs of this program and of 1997, and joins the two logs of `2logs`.
 
 use super::layout::{Allocated, RandomPass, ReadProfile, Stopped, Transaction, WrittenFile};
 use crate::form::fields;
 use crate::moment::time_of;
 
-/// What a log of any version of the program begins with.
+/// First words of a log of any version.
 const TITLE: &str = "Disk test RAND {}";
 
-/// The most lines that are read from one file.
+/// Maximum number of lines read from one file.
 const LINES_MAX: usize = 5_000_000;
-/// Strange lines that are kept by number.
+/// Maximum number of unknown lines kept by number.
 const STRANGE_MAX: usize = 1000;
 
-/// A log as it is read.
+/// A parsed log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiskRandLog {
     /// Files that were written.
     pub writes: Vec<WriteRun>,
-    /// Users who made transactions.
+    /// Users with transactions.
     pub sessions: Vec<UserSession>,
-    /// Numbers of lines that mean nothing.
+    /// Numbers of unknown lines.
     pub strange: Vec<usize>,
 }
 
 /// One `Write`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WriteRun {
-    /// When it began, as C's `ctime` writes it.
+    /// Start, in the format of C's `ctime`.
     pub started: Option<String>,
     /// Megabytes and records.
     pub size: (u64, u64),
-    /// The writing, once it is done.
+    /// The writing, once finished.
     pub written: Option<WrittenFile>,
     pub passes: Vec<RandomPass>,
 }
@@ -39,22 +39,22 @@ pub struct WriteRun {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserSession {
     pub user: u32,
-    /// When it began, as C's `ctime` writes it.
+    /// Start, in the format of C's `ctime`.
     pub started: Option<String>,
-    /// What it does; absent where only transactions are logged.
+    /// Its profile; absent if only transactions are logged.
     pub profile: Option<ReadProfile>,
-    /// Memory it took.
+    /// Memory it allocated.
     pub allocated: Option<Allocated>,
     pub transactions: Vec<Transaction>,
-    /// The first and the last line that is about it: what two users were at work together.
+    /// First and last line about it, which show which users were active together.
     pub lines: (usize, usize),
     pub stopped: Option<Stopped>,
 }
 
-/// Why a file is no log of DISKRAND.
+/// Why a file is not a log of DISKRAND.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoDiskRandLog {
-    /// Nothing of such a log was found.
+    /// It contains nothing of such a log.
     #[error("it is no log of diskrand: no file was written, and no user made transactions")]
     Nothing,
     /// There are too many lines.
@@ -80,7 +80,7 @@ impl UserSession {
         self.lines = (self.lines.0.min(line), self.lines.1.max(line));
     }
 
-    /// Transactions that it should hold when it is whole, as far as the log tells.
+    /// Number of transactions of a complete log, if known.
     #[must_use]
     pub fn wanted(&self) -> Option<u64> {
         match &self.stopped {
@@ -95,11 +95,11 @@ impl UserSession {
     }
 }
 
-/// Whether a text begins as a log does: what may be appended to.
+/// Whether a text starts like a log, so that it may be appended to.
 #[must_use]
 pub fn begins_log(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    // What comes later in a log could begin many another text.
+    // Later lines of a log could start many other texts.
     lines.next().is_some_and(|line| {
         fields::<1>(TITLE, line).is_some()
             || WrittenFile::size(line).is_some()
@@ -110,10 +110,10 @@ pub fn begins_log(text: &str) -> bool {
 }
 
 impl DiskRandLog {
-    /// Read the text of a log.
+    /// Parses a log.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is invalid.
     // fuzzed: diskrand_log
     pub fn read(text: &str) -> Result<Self, NoDiskRandLog> {
         let mut log = Self::default();
@@ -140,8 +140,8 @@ impl DiskRandLog {
         sessions.map(|session| session.transactions.len()).sum()
     }
 
-    /// Give the profiles of this log, the first of two, the transactions of the second one. Each
-    /// user's transactions go to its profiles in their order, as many as each shall make.
+    /// Adds the transactions of the second log to the profiles of this one. Each user's
+    /// transactions go to its profiles in order, as many as each plans.
     #[must_use]
     pub fn with_transactions(mut self, second: Self) -> Self {
         let offset = self.sessions.iter().map(|it| it.lines.1).max().unwrap_or(0);
@@ -165,17 +165,17 @@ impl DiskRandLog {
     }
 }
 
-/// What has been read and belongs to a line that comes yet.
+/// State that belongs to a later line.
 #[derive(Default)]
 struct DiskRandLogReader {
-    /// The number of the line that is read.
+    /// Number of the current line.
     number: usize,
     started: Option<String>,
     allocated: Option<Allocated>,
 }
 
 impl DiskRandLogReader {
-    /// Take a line; `None` when it means nothing here.
+    /// Processes a line; `None` if it is not valid here.
     fn take(&mut self, log: &mut DiskRandLog, line: &str) -> Option<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let profile = log.sessions.last_mut().and_then(|it| it.profile.as_mut());

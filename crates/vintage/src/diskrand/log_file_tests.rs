@@ -1,7 +1,7 @@
 use super::super::{LogName, PassLength, TRANSACTIONS_LOG};
 use super::*;
 
-/// Every sample of the document, with the line ends that its text lost.
+/// All samples of the document, with the line ends that were lost in its text.
 const SAMPLES: &str = include_str!("../fixtures/diskrand.log");
 
 fn words(text: &str) -> Vec<&str> {
@@ -72,7 +72,7 @@ fn the_documents_factors_scale_its_response_times() {
     assert_eq!(thinks.map(|it| it.think_s).sum::<u32>(), 37);
 }
 
-/// Print what was read, and compare it word by word with the document.
+/// Prints what was parsed, and compares it word by word with the document.
 #[test]
 fn every_line_of_the_document_comes_out() {
     let log = DiskRandLog::read(SAMPLES).expect("a log");

@@ -1,17 +1,17 @@
-//! A record of the data file: its number, the document's text, a mark of whoever wrote it, and a
-//! line end.
+//! A record of the data file: its number, the document's text, a mark of its writer, and a line
+//! end.
 
 pub const RECORD_BYTES: usize = 4096;
 /// Records in 1048576 bytes.
 pub const RECORDS_PER_MEGABYTE: u64 = 256;
 
-/// What follows the number.
+/// Text after the number.
 const NAME: &[u8] = b" Random disk test";
-/// What fills the rest.
+/// Filler.
 const FILLER: &[u8] = b" - this is data";
 
-/// Fill `block` with whole records, the first of which has the number `first`, counted from one;
-/// `mark` ends each of them.
+/// Fills `block` with whole records starting with number `first`, counted from one; each ends with
+/// `mark`.
 pub fn fill_records(block: &mut [u8], first: u64, mark: &str) {
     for (number, record) in (first..).zip(block.chunks_exact_mut(RECORD_BYTES)) {
         let text = number.to_string();
@@ -28,13 +28,13 @@ pub fn fill_records(block: &mut [u8], first: u64, mark: &str) {
     }
 }
 
-/// Whether `bytes` are the record of that number.
+/// Whether `bytes` are the record with that number.
 #[must_use]
 pub fn is_record(bytes: &[u8], number: u64, mark: &str) -> bool {
     bytes.len() == RECORD_BYTES && is_beginning_of_record(bytes, number, mark)
 }
 
-/// Whether `bytes` begin the record of that number: what a program that was killed left.
+/// Whether `bytes` are the start of that record, as a killed program leaves it.
 #[must_use]
 pub fn is_beginning_of_record(bytes: &[u8], number: u64, mark: &str) -> bool {
     let mut record = [0; RECORD_BYTES];

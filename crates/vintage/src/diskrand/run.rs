@@ -1,9 +1,9 @@
-//! Runs `diskrand`: writes a file of records and reads it at random, makes the transactions of one
-//! user, or removes the file.
+//! Runs `diskrand`: writes a file of records and reads it at random, performs the transactions of
+//! one user, or removes the file.
 //!
-//! As in 1997 everything goes through the system's cache unless direct I/O is asked for. A program
-//! is one user: it has one request outstanding at most, and several programs make several users.
-//! Source: the document "Disk and Transaction Random Access Test".
+//! As in 1997 everything goes through the system's cache unless direct I/O is requested. A program
+//! is one user with at most one request outstanding; several users are several programs. Source:
+//! the document "Disk and Transaction Random Access Test".
 
 mod data_file;
 mod log;
@@ -28,34 +28,34 @@ use crate::run::Console;
 use host::inspect::inspect;
 use results::WarningCode;
 
-/// Cautions about a file that lies on no disk of this machine.
+/// Cautions about a file that is on no disk of this machine.
 const ELSEWHERE: [WarningCode; 2] = [WarningCode::MemoryBacked, WarningCode::RemoteFileSystem];
 
-/// `Write`, and what the document does not have.
+/// `Write`, with options that the document lacks.
 #[derive(Clone, Debug)]
 pub struct WriteRequest {
-    /// What was typed.
+    /// The command line.
     pub arguments: WriteArguments,
-    /// Whether the page cache takes part.
+    /// Whether the page cache is used.
     pub caching: Caching,
-    /// Room that stays free.
+    /// Reserve of free space.
     pub reserve: Option<u64>,
 }
 
-/// `Read` and its relatives, and what the document does not have.
+/// `Read` and its variants, with options that the document lacks.
 #[derive(Clone, Debug)]
 pub struct UserRequest {
-    /// What was typed.
+    /// The command line.
     pub arguments: ReadArguments,
-    /// Whether the page cache takes part.
+    /// Whether the page cache is used.
     pub caching: Caching,
-    /// What a unit of processor work is.
+    /// Length of a unit of CPU work.
     pub cpu_unit: Duration,
 }
 
-/// Say where the file lives, when that is no disk of this machine.
+/// Reports where the file is, if it is on no disk of this machine.
 fn name_cautions(file: &Path, console: &mut dyn Console) {
-    // What cannot be found out is not said; the file is opened in any case.
+    // Unknown facts are not reported; the file is opened in any case.
     let cautions = inspect(file).map_or_else(|_| Vec::new(), |(_, cautions)| cautions);
     for caution in cautions {
         if ELSEWHERE.contains(&caution.code) {

@@ -1,8 +1,8 @@
-//! When the transactions of a log ended, and which users were at work together.
+//! When the transactions of a log ended, and which users were active together.
 //!
-//! A log has times of day in whole seconds, and dates at most where a program began. Between two
-//! ends of one user lie think and response time, which are known better: so a user's own times
-//! place its transactions, and the clock of the log only moves them on.
+//! A log has times of day in whole seconds, and dates at most for the start of a program. Between
+//! two ends of one user are think and response time, which are known more exactly: so a user's own
+//! times place its transactions, and the log's clock only shifts them.
 
 use super::log_file::{DiskRandLog, UserSession};
 use crate::moment::{date_of, days_from_civil, seconds_of_day, time_of};
@@ -13,14 +13,14 @@ const DAY_S: f64 = 86_400.0;
 /// One user's transactions in time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserTimeline<'a> {
-    /// Whose they are.
+    /// Its session.
     pub session: &'a UserSession,
-    /// When each ended: seconds since the first midnight of the log, so that they keep all digits.
+    /// End of each transaction, in seconds since the first midnight of the log, to keep all digits.
     pub ends_s: Vec<f64>,
 }
 
 impl UserTimeline<'_> {
-    /// When the user began to think for the first time.
+    /// When the user first started to think.
     #[must_use]
     pub fn began_s(&self) -> f64 {
         let first = self.session.transactions.first();
@@ -35,7 +35,7 @@ impl UserTimeline<'_> {
     }
 }
 
-/// The users of a log who made transactions, those who were at work together in one group.
+/// Users of a log with transactions, grouped by those active together.
 #[must_use]
 pub fn groups(log: &DiskRandLog) -> Vec<Vec<UserTimeline<'_>>> {
     let mut day = 0.0;
@@ -73,7 +73,7 @@ fn day_of(session: &UserSession) -> Option<f64> {
         return None;
     };
     let midnight = days_from_civil(date_of(month, day, year)?) as f64 * DAY_S;
-    // Begun in the evening, its first transaction may have ended on the next day.
+    // If it started in the evening, its first transaction may have ended on the next day.
     let first = session.transactions.first()?;
     let is_next_day = seconds_of_day(first.time) < seconds_of_day(time_of(time)?);
     Some(if is_next_day {
@@ -89,7 +89,7 @@ fn ends(session: &UserSession, midnight: f64) -> Vec<f64> {
     for transaction in &session.transactions {
         let clock = midnight + f64::from(seconds_of_day(transaction.time));
         let end = match ends.last() {
-            // Somewhere within its second.
+            // Somewhere within that second.
             None => clock + 0.5,
             Some(before) => {
                 let by_itself = before + f64::from(transaction.think_s) + transaction.response_s;

@@ -11,12 +11,12 @@ use units::TargetName;
 use super::{LogText, blank_run};
 use crate::diskmbps::{BLOCK_BYTES, LoggedJob, LoggedPass, PassKind, decimals};
 
-/// What the log's size of a file is printed to, megabytes.
+/// Resolution of the file size in the log, megabytes.
 const SIZE_DIGIT: f64 = 0.1;
-/// Passes whose printed time is coarser than this share of it are told of.
+/// Passes whose printed time is coarser than this share are reported.
 const COARSE: f64 = 0.01;
 
-/// A run of each job that has passes.
+/// A run for each job with passes.
 pub(super) fn runs(jobs: &[LoggedJob], log: LogText<'_>) -> Vec<Run> {
     let with_passes = jobs.iter().filter(|job| !job.passes.is_empty());
     with_passes.map(|job| run_of(job, log)).collect()
@@ -97,7 +97,7 @@ fn series_of(
         streams: vec![1],
         rate,
         stream_rates: vec![rate],
-        // A number of passes was asked for, and no precision.
+        // A number of passes was requested, not a precision.
         is_precise: true,
         passes,
         warnings: Vec::new(),
@@ -159,12 +159,12 @@ fn doubts(job: &LoggedJob, mode: TransferMode) -> Vec<Warning> {
     warnings
 }
 
-/// How much of a pass's rate its printed digits leave open.
+/// Uncertainty of a pass's rate from its printed digits.
 fn uncertainty(pass: &LoggedPass) -> f64 {
-    // The document's program has two decimals, however short a pass is.
+    // The document's program prints two decimals, however short a pass is.
     let decimals = pass.stamp.as_ref().map_or(2, |_| decimals(pass.seconds));
     let last_digit = 0.1_f64.powi(decimals as i32);
-    // The size of a file that exists has one decimal.
+    // The size of an existing file has one decimal.
     let of_size = pass
         .size_mb
         .map_or(0.0, |size| SIZE_DIGIT / 2.0 / size.max(1e-9));

@@ -1,4 +1,4 @@
-//! A log of DISKRAND: files that were written, and users who were at work together, are runs.
+//! A log of DISKRAND: written files, and users active together, are runs.
 
 use procedure::{MeanPass, Replayed, Trial, UnitCounts, passes_measured, replay, transaction_load};
 use results::{Access, Run, Setup, Status, Transactions, Warning, WarningCode};
@@ -12,16 +12,16 @@ use crate::diskrand::{
     DiskRandLog, RECORD_BYTES, SampleTimes, UserSession, UserTimeline, WriteRun, doubts, groups,
 };
 
-/// What carried the I/Os out.
+/// The driver that executed the I/Os.
 const DRIVER: &str = "unknown";
-/// A log that lasted for less has a clock too coarse for its rates.
+/// In shorter logs, the clock is too coarse for rates.
 const LASTS_MIN: Duration = Duration::from_secs(10);
-/// The longest log, seconds: a year.
+/// Maximum length of a log, seconds: a year.
 const LASTS_MAX_S: f64 = 366.0 * 86_400.0;
 /// Longer than any log.
 const FOREVER: Duration = Duration::from_secs(1 << 33);
 
-/// The runs of a log; of both, where it is one of a pair.
+/// The runs of a log, or of both logs of a pair.
 pub(super) fn read(
     log: LogText<'_>,
     pair: Option<[LogText<'_>; 2]>,
@@ -88,7 +88,7 @@ fn run_of_write(written: &WriteRun, title: &str) -> Option<Run> {
     Some(run)
 }
 
-/// What is said of any such log, and what is doubtful about this one.
+/// General warnings about such logs, and about this one.
 fn warnings_of(log: &DiskRandLog) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if log.sessions.iter().all(|session| !is_model(session)) {
@@ -101,13 +101,13 @@ fn warnings_of(log: &DiskRandLog) -> Vec<Warning> {
     warnings
 }
 
-/// Whether it was no storage at all.
+/// Whether the target was a model.
 fn is_model(session: &UserSession) -> bool {
     let profile = session.profile.as_ref();
     profile.is_some_and(|profile| TargetName::from(profile.file.as_str()).is_model())
 }
 
-/// What several users do alike.
+/// Common behaviour of several users.
 #[derive(Clone, PartialEq)]
 struct UserKind {
     ios: Option<u32>,
@@ -151,7 +151,7 @@ impl UserKind {
             reads: 1,
             writes: 0,
             think: Gap::new(GapShape::Uniform, Duration::from_secs_f64(self.think_s)),
-            // What a unit was on that machine is not known.
+            // The length of a unit on that machine is unknown.
             cpu_ns: 0,
             memory: 0,
             load: if self.varies {
@@ -160,7 +160,7 @@ impl UserKind {
                 LoadFactor::Constant
             },
             records: Records::Repeat,
-            // Users who leave: the laws of those who stay do not hold for them.
+            // Users leave: the laws for a constant number do not apply.
             transactions: Some(1),
         }
     }
@@ -223,7 +223,7 @@ fn run_of_users(group: &[UserTimeline<'_>], title: &str) -> Result<Run, NoRuns> 
     Ok(run)
 }
 
-/// What users do, each kind once; and the number of each user's kind.
+/// The distinct kinds of users, and the kind of each user.
 fn kinds_of(group: &[UserTimeline<'_>]) -> (Vec<UserKind>, Vec<u32>) {
     let mut kinds: Vec<UserKind> = Vec::new();
     let of_user = group.iter().map(|one| {
@@ -238,7 +238,7 @@ fn kinds_of(group: &[UserTimeline<'_>]) -> (Vec<UserKind>, Vec<u32>) {
     (kinds, of_user)
 }
 
-/// Put what users saw into the run. What a log does not tell is not a number.
+/// Adds the users' times to the run. Unknown values are NaN.
 fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<f64>) {
     let counts = UnitCounts {
         units: &found.units,
@@ -265,7 +265,7 @@ fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<
     run.tables = found.tables(&run.measurements);
 }
 
-/// Users who start within one second cannot be placed in it.
+/// Users who start within one second cannot be ordered in it.
 fn too_short(elapsed: Duration) -> Option<Warning> {
     (elapsed < LASTS_MIN).then(|| {
         Warning::warn(
@@ -296,7 +296,7 @@ fn trial_of(spec: &UsersSpec, users: u32, kinds: &[UserKind], access: Access) ->
     }
 }
 
-/// One user's transactions, from the beginning of the group on.
+/// One user's transactions, from the start of the group.
 fn units_of(one: &UserTimeline<'_>, user: u32, kind: u32, began_s: f64) -> Vec<(u32, UnitOfWork)> {
     let at = |seconds: f64| Instant::START + Duration::from_secs_f64(seconds.max(0.0));
     let transactions = one.session.transactions.iter().zip(&one.ends_s);
@@ -316,7 +316,7 @@ fn units_of(one: &UserTimeline<'_>, user: u32, kind: u32, began_s: f64) -> Vec<(
         .collect()
 }
 
-/// I/Os of all transactions, where the log says how many each makes.
+/// I/Os of all transactions, if the log states how many each makes.
 fn reads_of(group: &[UserTimeline<'_>]) -> Option<f64> {
     let mut sum = 0.0;
     for one in group {
@@ -330,7 +330,7 @@ fn reads_of(group: &[UserTimeline<'_>]) -> Option<f64> {
     Some(sum)
 }
 
-/// The document's figures: those of the sample.
+/// The document's figures, which are those of the sample.
 fn sample(group: &[UserTimeline<'_>]) -> String {
     let transactions = group.iter().flat_map(|one| &one.session.transactions);
     let times: Vec<f64> = transactions.map(|it| it.response_s).collect();

@@ -1,4 +1,4 @@
-//! Passes of an archived run of `seekstone transfer` beside those of logs.
+//! Passes of an archived run of `seekstone transfer`, to compare with those of logs.
 
 use host::environment::local_moment;
 use results::{Run, Table};
@@ -11,7 +11,7 @@ const PASSES: &str = "transfer-passes";
 /// Its passes as a column of the merged table.
 ///
 /// # Errors
-/// When it has none, or none with a date.
+/// If it has none, or none with a date.
 pub fn column_of(run: &Run, id: i64) -> Result<LogColumn, String> {
     let Some(passes) = run.tables.iter().find(|it| it.name == PASSES) else {
         return Err(format!(

@@ -69,7 +69,7 @@ fn run_of(log: &RptLog, one: &Imported, file: &str) -> Run {
     run
 }
 
-/// The data file, if the arguments name it; a log does not.
+/// The data file, if the arguments name it, since a log does not.
 fn data_file(log: &RptLog) -> String {
     let words: Vec<&str> = log
         .command

@@ -1,23 +1,24 @@
-//! What makes the load of a sum doubtful, whatever its mean response time has converged to.
+//! Checks that detect a doubtful load of a sum, whatever its mean response time converged to.
 //!
 //! Source: the law of the RPT manual of 1995, "Summary": load times response time is the number of
-//! I/Os that are outstanding. A control thread has one I/O outstanding, so that the product cannot
-//! exceed the threads.
+//! outstanding I/Os. A control thread has one I/O outstanding, so the product cannot exceed the
+//! number of threads.
 
 use crate::rpt::sums::{Calculation, Sums};
 
-/// Messages for each thread below which the load of a batch workload is doubted.
+/// Minimum number of messages per thread for a reliable load of a batch workload.
 const EDGES: f64 = 10.0;
 
-/// Messages of a batch workload's sum: `least`, made up to whole rounds of its threads.
+/// Messages of a batch workload's sum: `least`, rounded up to whole rounds of its threads.
 ///
-/// Threads that run in step report in bunches of one message each. A sum that is no whole number of
-/// rounds begins and ends at other places of a bunch, and its time is off by up to a whole round.
+/// Threads in lockstep report in bunches of one message each. A sum that is not a whole number of
+/// rounds starts and ends at different places of a bunch, and its time is off by up to a whole
+/// round.
 pub const fn whole_rounds(least: u32, threads: u32) -> u32 {
     least.next_multiple_of(threads)
 }
 
-/// Who sent the messages of a sum.
+/// Senders of the messages of a sum.
 #[derive(Clone, Debug, Default)]
 pub struct Senders {
     /// Messages of each thread.
@@ -27,7 +28,7 @@ pub struct Senders {
 }
 
 impl Senders {
-    /// Nobody yet, of so many threads.
+    /// No messages yet, from `threads` threads.
     pub fn of(threads: u32) -> Self {
         Self {
             counts: vec![0; threads as usize],
@@ -35,7 +36,7 @@ impl Senders {
         }
     }
 
-    /// Take a message of that thread.
+    /// Adds a message of that thread.
     pub fn note_report(&mut self, thread: u32) {
         let round = self.messages / (self.counts.len().max(1) as u32);
         self.messages += 1;
@@ -45,7 +46,7 @@ impl Senders {
         }
     }
 
-    /// Several threads, and each round held a message of each.
+    /// Several threads, each with one message in every round.
     fn are_in_step(&self) -> bool {
         let rounds = self.counts.first().copied().unwrap_or_default();
         self.counts.len() > 1
@@ -54,8 +55,7 @@ impl Senders {
     }
 }
 
-/// Threads that keep no step make the first and last round of a sum uncertain; those that keep it
-/// go on as they began.
+/// Without lockstep, the first and last round of a sum are uncertain.
 pub fn edges(sums: &Sums, senders: &Senders) -> Option<String> {
     let (messages, threads) = (sums.messages, sums.threads);
     if senders.are_in_step() {
@@ -75,8 +75,8 @@ pub fn edges(sums: &Sums, senders: &Senders) -> Option<String> {
     })
 }
 
-/// More I/Os outstanding than there are threads: the load cannot be so high. `slack` is the factor
-/// to within which means are wanted.
+/// More I/Os outstanding than threads: the load cannot be so high. `slack` is the required factor
+/// of means.
 pub fn outstanding(found: &Calculation, threads: f64, slack: f64) -> Option<String> {
     let outstanding = found.load * found.response_ms / 1e3;
     (outstanding > threads * (1.0 + slack)).then(|| {
@@ -88,7 +88,7 @@ pub fn outstanding(found: &Calculation, threads: f64, slack: f64) -> Option<Stri
     })
 }
 
-/// Threads of a batch workload whose work is in no message of the sum.
+/// Threads of a batch workload with no message in the sum.
 pub fn silent(senders: &Senders) -> Option<String> {
     let (threads, messages) = (senders.counts.len(), senders.messages);
     let counts = senders.counts.iter().enumerate();
@@ -134,7 +134,7 @@ mod tests {
         };
         check(240.0, 33.0, 5.0, Some("7.9 I/Os outstanding"));
         check(240.0, 33.0, 5.0, Some("overstated by 58 %"));
-        // Threads that never wait have one outstanding each, within the precision of the means.
+        // Threads that never wait have one I/O outstanding each, within the precision of the means.
         check(240.0, 21.0, 5.0, None);
         check(20.0, 40.0, 1.0, None);
     }

@@ -1,7 +1,7 @@
 //! A log as curves: response time against load, workload by workload.
 //!
-//! The log knows the sums of squares, so each point gets an interval. The classic rule takes I/Os
-//! for independent, which they are not; the intervals are too narrow, and a warning says so.
+//! The log knows the sums of squares, so each point gets an interval. The classic rule assumes
+//! independent I/Os, which is wrong: the intervals are too narrow, and a warning says so.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::rpt::sums::{Calculation, Converging, Sums};
 /// Half-width of a 95 % interval in standard errors; the log's factor has three of them.
 const STANDARD_ERRORS: f64 = 1.96;
 
-/// How the log begins to tell of a mean that did not converge.
+/// Start of the log's message about a mean that did not converge.
 const FAILURE: &str = "Convergence failure";
 
-/// One workload of one run, as the log has it.
+/// One workload of one run, as logged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// Number of the run through all workloads, from one.
@@ -26,7 +26,7 @@ pub struct Imported {
     /// Number of the workload, from zero.
     pub workload: usize,
     pub name: String,
-    /// The mode that its last results are stamped with.
+    /// The mode of its last results.
     pub mode: Mode,
     /// Seconds from its first entry to its last.
     pub elapsed_s: f64,
@@ -38,7 +38,7 @@ pub struct Imported {
     pub curve: Curve,
 }
 
-/// Every workload of a log, in order.
+/// All workloads of a log, in order.
 #[must_use]
 pub fn imported(log: &RptLog) -> Vec<Imported> {
     sections(&log.entries)
@@ -47,7 +47,7 @@ pub fn imported(log: &RptLog) -> Vec<Imported> {
         .collect()
 }
 
-/// The entries of each workload. A new one begins where the first thread becomes active after
+/// The entries of each workload. A new one starts where the first thread becomes active after
 /// results or another workload.
 fn sections(entries: &[LogEntry]) -> Vec<Vec<&LogEntry>> {
     let mut sections: Vec<Vec<&LogEntry>> = Vec::new();
@@ -140,7 +140,7 @@ fn time_of(entry: &LogEntry) -> Option<f64> {
     }
 }
 
-/// The longest sum of each number of threads.
+/// The longest sum for each number of threads.
 fn points(entries: &[&LogEntry]) -> Vec<CurvePoint> {
     let sums = entries.iter().filter_map(|entry| match entry {
         LogEntry::Sum { sums, .. } => Some(sums),
@@ -156,7 +156,7 @@ fn points(entries: &[&LogEntry]) -> Vec<CurvePoint> {
     points
 }
 
-/// Points of a curve: the longest sum of each number of threads, in their order.
+/// Points of a curve: the longest sum for each number of threads, in their order.
 pub fn curve_points<'a>(sums: impl Iterator<Item = &'a Sums>) -> Vec<CurvePoint> {
     let mut longest: Vec<&Sums> = Vec::new();
     for sums in sums {
@@ -217,7 +217,7 @@ fn interval(value: f64, factor: f64, samples: f64) -> Estimate {
     }
 }
 
-/// The levels that were interpolated; a calculation stands right before each.
+/// The interpolated levels; each directly follows a calculation.
 fn levels(entries: &[&LogEntry], points: &[CurvePoint]) -> Vec<CurveLevel> {
     let pairs = entries.windows(2);
     let levels = pairs.filter_map(|pair| match pair {

@@ -12,12 +12,12 @@ use crate::form::filled;
 use crate::number::{general, rounded};
 use crate::rpt::sums::{COLUMNS, Calculation, OF_SUMS_ALONE, SumColumn, Sums, ThreadMessage};
 
-/// Where the third column begins.
+/// Start of the third column.
 const THIRD: &str = "\t         ";
 
-/// What stands before what the operator did.
+/// Prefix of the operator's actions.
 pub(super) const EVENT: &str = "operator:";
-/// What stands before warnings of the files that were read, and before the error that ended a test.
+/// Prefixes of warnings about the input files, and of the error that ended a test.
 pub(super) const SEVERITIES: [&str; 2] = ["warning: ", "error: "];
 
 pub(super) const WARNING: &str = "Run {} Workload {} Threads {} Warning:  {}";
@@ -40,14 +40,14 @@ pub struct LevelRow {
     pub load: f64,
 }
 
-/// The results of a workload so far.
+/// Results of a workload so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
     /// Number of the run through all workloads, from one.
     pub run: u32,
     /// Mode at the time.
     pub mode: Mode,
-    /// Seconds since the beginning.
+    /// Seconds from the start.
     pub at: f64,
     /// Number of the workload, from zero.
     pub workload: usize,
@@ -60,7 +60,7 @@ pub struct Block {
     pub rabmark_s: f64,
 }
 
-/// One entry of the log; times in seconds since the beginning.
+/// One entry of the log; times in seconds from the start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogEntry {
     /// A control thread reported.
@@ -81,19 +81,19 @@ pub enum LogEntry {
         /// The workload's number.
         workload: usize,
     },
-    /// Messages were summed up.
+    /// Messages were summed.
     Sum {
         at: f64,
-        /// Which: the place of the level that is sought.
+        /// Index of the level being searched.
         number: usize,
         sums: Sums,
-        /// The factor to within which their mean is known.
+        /// The factor within which their mean is known.
         factor: f64,
     },
     /// Response time, load and RABmarks of sums.
     Calculation {
         at: f64,
-        /// Which: one more than the sum.
+        /// One more than the number of the sum.
         number: usize,
         /// The figures.
         calculation: Calculation,
@@ -101,15 +101,15 @@ pub enum LogEntry {
     /// Sums at a level.
     Interpolation {
         at: f64,
-        /// Which: one more than the sum.
+        /// One more than the number of the sum.
         number: usize,
         sums: Sums,
-        /// From the load before (0) to the present one (1).
+        /// Position between the previous load (0) and the current one (1).
         part: f64,
     },
-    /// What the operator did.
+    /// An action of the operator.
     Event { at: f64, text: String },
-    /// Something that the reader must know.
+    /// A warning for the reader.
     Warning {
         /// Number of the run.
         run: u32,
@@ -121,7 +121,7 @@ pub enum LogEntry {
     },
     /// Results of a workload so far.
     Results(Block),
-    /// Mean RABmarks of a group of workloads that were run one after the other.
+    /// Mean RABmarks of a group of workloads run one after the other.
     Average {
         /// Number of workloads.
         count: usize,
@@ -129,13 +129,13 @@ pub enum LogEntry {
         rabmark_r: f64,
         /// Mean of `RABmark[s]`.
         rabmark_s: f64,
-        /// What makes it no single number: several modes, doubts; empty when it is one.
+        /// Why it is not a single number: several modes, warnings; empty if it is.
         remark: String,
     },
 }
 
 impl LogEntry {
-    /// The entry as the log has it, without the last line end.
+    /// The log's text for the entry, without the last line end.
     #[must_use]
     pub fn render(&self) -> String {
         match self {
@@ -203,7 +203,7 @@ fn mark(mark: f64) -> String {
 }
 
 impl Block {
-    /// The block as log and report have it, an empty line behind it.
+    /// Text of the block in log and report, followed by an empty line.
     #[must_use]
     pub fn render(&self) -> String {
         let mode = format!("{:<10}", mode_name(self.mode));
@@ -224,7 +224,7 @@ impl Block {
     }
 }
 
-/// What the log says of sums that did not converge.
+/// The log's message about sums that did not converge.
 #[must_use]
 pub fn not_converged(messages: f64, necessary: f64) -> String {
     format!(
@@ -234,8 +234,8 @@ pub fn not_converged(messages: f64, necessary: f64) -> String {
     )
 }
 
-/// The beginning of a log: when it was, the program with its arguments, the name of the control
-/// threads, and what the columns hold.
+/// Header of a log: the time, the program with its arguments, the name of the control threads, and
+/// the meaning of the columns.
 #[must_use]
 pub fn log_header(timestamp: &str, arguments: &[String]) -> String {
     let mut text = format!("\t{timestamp}\n\n\trpt ");
@@ -252,7 +252,7 @@ pub fn log_header(timestamp: &str, arguments: &[String]) -> String {
     text
 }
 
-/// The beginning of a report.
+/// Header of a report.
 #[must_use]
 pub fn report_header(timestamp: &str) -> String {
     format!("\t{timestamp}\n\n")

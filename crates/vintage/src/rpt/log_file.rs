@@ -1,5 +1,4 @@
-//! Reads a log file back, whether this program wrote it or a document shows it with wrapped lines.
-//!
+//! Parses a log file, whether written by this program or shown in a document with wrapped lines.
 //! Source: the RPT manual of 1995, "The log file".
 
 use results::Mode;
@@ -13,24 +12,24 @@ use crate::rpt::sums::{COLUMNS, Calculation, OF_SUMS_ALONE, SumColumn, Sums, Thr
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RptLog {
-    /// When the test began, as the log states it.
+    /// Start of the test, as logged.
     pub timestamp: Option<String>,
     /// Program and arguments.
     pub command: Option<String>,
     /// Name of the control threads.
     pub thread_name: Option<String>,
-    /// Clock ticks in a second: times of messages and sums are in ticks.
+    /// Clock ticks per second: times of messages and sums are in ticks.
     pub ticks: f64,
     /// Entries in order.
     pub entries: Vec<LogEntry>,
-    /// Lines that mean nothing, counted from one.
+    /// Unknown lines, counted from one.
     pub strange: Vec<usize>,
 }
 
-/// Why a text is no log.
+/// Why a text is not a log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLog {
-    /// It has no entry that a log would have.
+    /// It has no log entries.
     #[error("is no log of rpt: it holds no sums and no results; name a file that ends in .rpl")]
     Nothing,
     /// Most of it is something else.
@@ -38,7 +37,7 @@ pub enum NoLog {
         "is no log of rpt: {strange} of its {lines} lines mean nothing, the first is line {first}"
     )]
     Strange {
-        /// Lines that mean nothing.
+        /// Unknown lines.
         strange: usize,
         lines: usize,
         first: usize,
@@ -46,10 +45,10 @@ pub enum NoLog {
 }
 
 impl RptLog {
-    /// Read a log.
+    /// Parses a log.
     ///
     /// # Errors
-    /// When the text is none.
+    /// If the text is not a log.
     // fuzzed: rpt_log
     pub fn read(text: &str) -> Result<Self, NoLog> {
         let mut reader = RptLogReader {
@@ -81,7 +80,7 @@ impl RptLog {
     }
 }
 
-/// Lines with their numbers; one that a document wrapped is whole again.
+/// Lines with their numbers, with wrapped lines joined.
 fn unwrapped(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -101,7 +100,7 @@ fn unwrapped(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// Whether a line is a sum that lacks numbers, or a warning that lacks its end.
+/// Whether a line is a sum or a warning that continues on the next line.
 fn wants_more(line: &str) -> bool {
     if line.contains("Convergence failure") {
         return !line.contains("messages");
@@ -139,7 +138,7 @@ fn seconds_of(text: &str) -> Option<f64> {
 
 struct RptLogReader {
     log: RptLog,
-    /// A block of results whose last line has not come yet.
+    /// A block of results whose last line is still missing.
     block: Option<Block>,
 }
 
@@ -155,7 +154,7 @@ impl RptLogReader {
         }
     }
 
-    /// A line that is an entry by itself.
+    /// Parses a line that is an entry by itself.
     fn read_entry(&mut self, line: &str) -> Option<()> {
         let entry = (self.third(line))
             .or_else(|| self.message(line))
@@ -280,7 +279,7 @@ impl RptLogReader {
         Some(())
     }
 
-    /// What stands in brackets below an average.
+    /// Parses the text in brackets below an average.
     fn read_remark(&mut self, line: &str) -> bool {
         let inside = line.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
         match (inside, self.log.entries.last_mut()) {
@@ -350,7 +349,7 @@ fn action(at: f64, thread: usize, rest: &str) -> Option<LogEntry> {
     }
 }
 
-/// What a log has for the eye only: the legend of its columns, and dots for what was left out.
+/// Decoration: the legend of the columns, and dots for omitted lines.
 fn is_decoration(line: &str) -> bool {
     line.starts_with("#thr:")
         || line.starts_with("time snum:")

@@ -1,4 +1,4 @@
-//! What a test will do: switches, test file and parameter file brought together and checked.
+//! A test plan: switches, test file and parameter file combined and checked.
 
 use results::Mode;
 use workload::{ThreadParameters, check_threads};
@@ -9,10 +9,10 @@ use crate::rpt::procedure::Rules;
 use crate::rpt::program::{Include, Object, ObjectItem, ObjectKind, Program};
 use crate::rpt::transact::{self, PROGRAM, Transact, command_line};
 
-/// The most control threads that may be active: what one driver holds.
+/// Maximum number of active control threads: the capacity of a driver.
 pub const THREADS_MAX: i64 = 4096;
 
-/// The most messages of a sum.
+/// Maximum number of messages in a sum.
 const MESSAGES_MAX: i64 = 1_000_000;
 
 /// The modes that the command line can name, in the order of their numbers.
@@ -24,7 +24,7 @@ pub const SWITCH_MODES: [Mode; 5] = [
     Mode::Exchange,
 ];
 
-/// A name that has a meaning in the test file: the name, its switch, its default.
+/// A name with a meaning in the test file: the name, its switch, its default.
 type Known = (&'static str, &'static str, &'static str);
 
 const KNOWN: [Known; 14] = [
@@ -52,13 +52,13 @@ pub type Typed = Vec<(&'static str, String)>;
 pub struct TestPlan {
     /// Names of the test, configuration, parameter and report file.
     pub files: [String; 4],
-    /// Mode that results are stamped with at first.
+    /// Initial mode of results.
     pub mode: Mode,
     /// Verbosity, 0 to 2.
     pub verbose: u8,
     /// Cycles through all workloads in normal mode.
     pub nruns: u32,
-    /// Those of a transaction workload: a batch one has its own number of threads.
+    /// Rules for transaction workloads; batch ones have their own number of threads.
     pub rules: Rules,
     /// The workloads in order.
     pub workloads: Vec<Workload>,
@@ -87,14 +87,14 @@ impl TestPlan {
         (plan.filter(|_| is_fit), resolver.faults)
     }
 
-    /// The run and the log file: the report file's name with its last letter replaced.
+    /// Run and log file: the report file's name with its last letter replaced.
     #[must_use]
     pub fn run_and_log(&self) -> (String, String) {
         let [run, log] = beside(&self.files[3]);
         (run, log)
     }
 
-    /// What `-v` prints first: every workload with its threads.
+    /// What `-v` prints first: all workloads with their threads.
     #[must_use]
     pub fn definitions(&self) -> String {
         let mut text = String::new();
@@ -119,7 +119,7 @@ impl TestPlan {
     }
 }
 
-/// The run and the log file of a report.
+/// Run and log file of a report.
 fn beside(report: &str) -> [String; 2] {
     let mut stem = report.to_owned();
     stem.pop();
@@ -205,7 +205,7 @@ impl Resolver<'_> {
         variable.map_or_else(|| self.file(), |it| it.place.clone())
     }
 
-    /// Something is wrong with a variable.
+    /// Reports an error in a variable.
     fn complain(&mut self, name: &str, text: String) {
         self.faults.error(&self.place_of(name), text);
     }
@@ -230,7 +230,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Values that must fit each other.
+    /// Checks values against each other.
     fn check_pairs(
         &mut self,
         (rsmin, rsmax): (Option<f64>, Option<f64>),
@@ -472,7 +472,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a thread must have: its program, and the switch that is replaced by its number.
+    /// Requirements of a thread: its program, and the switch that is replaced by its number.
     fn check_thread(&mut self, name: &str, object: &Object, kind: &ThreadTypeBuilder) {
         if !kind.has_process {
             let text = format!(
@@ -492,7 +492,7 @@ impl Resolver<'_> {
     }
 }
 
-/// A type of thread while it is put together.
+/// A type of thread under construction.
 struct ThreadTypeBuilder {
     transact: Transact,
     pairs: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! One workload of a plan, with the control threads that it is made of.
+//! One workload of a plan, with its control threads.
 
 use workload::{
     ConstraintError, ThreadParameters, ThreadType, WorkloadDefinition, advise, advise_on_durations,
@@ -16,11 +16,11 @@ pub struct Workload {
     pub nthreads: u32,
     /// The file that its threads use.
     pub data_file: String,
-    /// Size that the file shall have, where one is given.
+    /// Required size of the file, if given.
     pub data_size: Option<u64>,
     /// Its types of thread as written, for constraints that depend on the file.
     pub parameters: Vec<ThreadParameters>,
-    /// The same, checked.
+    /// The checked types.
     pub types: Vec<ThreadType>,
     /// Flags and values of each type, in their order.
     pub pairs: Vec<Vec<(String, String)>>,
@@ -33,13 +33,13 @@ impl Workload {
         self.nthreads > 0
     }
 
-    /// The same in this program's own form; what breaks a rule is refused elsewhere.
+    /// The same in this program's form; violations are refused elsewhere.
     fn definition(&self) -> Option<WorkloadDefinition> {
         let threads = Some(self.nthreads);
         WorkloadDefinition::new(&self.name, &self.name, None, threads, &self.parameters).ok()
     }
 
-    /// What the manual warns of, on a file of that size: whatever puts its results in doubt.
+    /// Warnings of the manual for a file of that size: conditions that make results doubtful.
     #[must_use]
     pub fn doubts(&self, file_bytes: u64, cache_bytes: Option<u64>) -> Vec<String> {
         let Some(definition) = self.definition() else {
@@ -66,7 +66,7 @@ impl Workload {
         0
     }
 
-    /// The command line of control thread `number`, as the run file records it.
+    /// The command line of control thread `number`, as recorded in the run file.
     #[must_use]
     pub fn command_line(&self, number: u32) -> String {
         let number = number.to_string();
@@ -77,16 +77,16 @@ impl Workload {
         }))
     }
 
-    /// Check all constraints against the size of the data file.
+    /// Checks all constraints against the size of the data file.
     ///
     /// # Errors
-    /// All that are violated.
+    /// All violations.
     pub fn check_size(&self, file_bytes: u64) -> Result<(), Vec<ConstraintError>> {
         check_threads(&self.parameters, Some(file_bytes)).map(drop)
     }
 }
 
-/// What the manual says of batch workloads whose messages differ much in bytes.
+/// The manual's warning about batch workloads whose messages differ much in bytes.
 #[must_use]
 pub fn durations_differ(workloads: &[Workload]) -> Option<String> {
     let definitions: Vec<WorkloadDefinition> =

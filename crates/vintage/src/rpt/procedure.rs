@@ -1,8 +1,7 @@
-//! One workload: which number of control threads comes next, and what was found at each level.
+//! One workload: the next number of control threads, and the result at each level.
 //!
 //! Source: the RPT manual of 1995, "Measurements". Its text gives the levels as `(rsmax - nl)/3`
-//! and so on; its sample report (19, 29, 40, 50 ms) shows that what is meant is
-//! `nl + k (rsmax - nl)/3`.
+//! and so on; its sample report (19, 29, 40, 50 ms) shows that `nl + k (rsmax - nl)/3` is meant.
 
 use crate::rpt::doubts::{self, Senders};
 use crate::rpt::sums::{Calculation, Converging, Sums, ThreadMessage};
@@ -10,14 +9,14 @@ use crate::rpt::sums::{Calculation, Converging, Sums, ThreadMessage};
 /// Levels of a transaction workload, that without load included.
 pub const LEVELS: usize = 4;
 
-/// What fixes a workload's procedure.
+/// Rules of a workload's procedure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// Threads of a batch workload; zero for a transaction workload.
     pub nthreads: u32,
-    /// The most threads.
+    /// Maximum number of threads.
     pub threads_max: u32,
-    /// The least no-load response time, milliseconds.
+    /// Minimum no-load response time, milliseconds.
     pub rsmin: f64,
     /// The last level, milliseconds.
     pub rsmax: f64,
@@ -25,11 +24,11 @@ pub struct Rules {
     pub dnmin: u32,
     /// Messages of the longest sum.
     pub dnmax: u32,
-    /// Factor to within which a mean shall be known.
+    /// Factor within which a mean must be known.
     pub dlmax: f64,
 }
 
-/// What a level brought.
+/// Result at a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelResult {
     /// Place of the level, from zero.
@@ -37,11 +36,11 @@ pub struct LevelResult {
     /// Response time, load and RABmarks at it.
     pub calculation: Calculation,
     pub sums: Sums,
-    /// How far it lies from the number of threads before (0) to the present one (1).
+    /// Position between the previous number of threads (0) and the current one (1).
     pub part: f64,
 }
 
-/// What the procedure says.
+/// Actions requested by the procedure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProcedureAction {
     /// Start control thread `number`.
@@ -57,35 +56,35 @@ pub enum ProcedureAction {
     /// Messages were summed up.
     Summed {
         sums: Sums,
-        /// The factor to within which their mean is known.
+        /// The factor within which their mean is known.
         factor: f64,
     },
-    /// A mean is not known well enough, and no more messages may be collected.
+    /// A mean is not precise enough, and no more messages may be collected.
     NotConverged {
         threads: u32,
         /// Messages collected.
         messages: f64,
-        /// Messages that would do.
+        /// Messages that would suffice.
         necessary: f64,
     },
     /// A level was determined.
     Level(LevelResult),
-    /// Something that the reader of the results must know.
+    /// A note for the reader of the results.
     Note {
         /// Threads at the time.
         threads: u32,
         text: String,
     },
-    /// The workload is done; every thread was shed.
+    /// The workload is finished; all threads were stopped.
     Done,
 }
 
-/// Why a number of threads is being measured.
+/// Purpose of the current number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LevelPurpose {
     /// A batch workload, or the first thread of a transaction workload.
     First,
-    /// To see whether the next level is reached: no convergence.
+    /// To check whether the next level is reached: no convergence.
     Scout,
     /// To have a converged result below the level.
     Below,
@@ -101,7 +100,7 @@ enum LevelPhase {
     Done,
 }
 
-/// The state of one workload's procedure.
+/// State of one workload's procedure.
 #[derive(Clone, Debug)]
 pub struct Procedure {
     rules: Rules,
@@ -111,19 +110,19 @@ pub struct Procedure {
     sums: Sums,
     /// The converged result with fewer threads.
     before: Option<Sums>,
-    /// Response times of the levels, once that without load is known; milliseconds.
+    /// Response times of the levels, once the no-load time is known; milliseconds.
     levels: Vec<f64>,
     next_level: usize,
-    /// Threads to start again after a stop.
+    /// Number of threads to restart after a stop.
     suspended: Option<u32>,
-    /// Threads that sent the messages of the present sum.
+    /// Threads that sent messages of the current sum.
     heard: Senders,
-    /// What was said and not handed over yet.
+    /// Actions not returned yet.
     actions: Vec<ProcedureAction>,
 }
 
 impl Procedure {
-    /// A procedure that has not begun.
+    /// A procedure that has not started.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         assert!(
@@ -157,7 +156,7 @@ impl Procedure {
         &self.sums
     }
 
-    /// Begin: the first thread, or all of a batch workload.
+    /// Starts the first thread, or all of a batch workload.
     pub fn begin(&mut self) -> Vec<ProcedureAction> {
         let first = self.rules.nthreads.max(1);
         self.grow_to(first);
@@ -165,7 +164,7 @@ impl Procedure {
         std::mem::take(&mut self.actions)
     }
 
-    /// Stop every thread, to go on later with as many.
+    /// Stops all threads, to resume later with as many.
     pub fn suspend(&mut self) -> Vec<ProcedureAction> {
         if self.suspended.is_none() {
             self.suspended = Some(self.threads);
@@ -174,7 +173,7 @@ impl Procedure {
         std::mem::take(&mut self.actions)
     }
 
-    /// Go on after a stop; what was being collected begins again.
+    /// Resumes after a stop. The current collection starts again.
     pub fn resume(&mut self) -> Vec<ProcedureAction> {
         if let Some(threads) = self.suspended.take() {
             if threads == 0 && self.phase == LevelPhase::Idle {
@@ -186,14 +185,14 @@ impl Procedure {
         std::mem::take(&mut self.actions)
     }
 
-    /// Stop every thread for good.
+    /// Stops all threads for good.
     pub fn abandon(&mut self) -> Vec<ProcedureAction> {
         self.shrink_to(0);
         self.phase = LevelPhase::Done;
         std::mem::take(&mut self.actions)
     }
 
-    /// Take a message that came at `at` (seconds).
+    /// Adds a message received at `at` (seconds).
     pub fn take(&mut self, message: &ThreadMessage, at: f64) -> Vec<ProcedureAction> {
         match self.phase {
             LevelPhase::Idle | LevelPhase::Done => {}
@@ -221,7 +220,7 @@ impl Procedure {
         std::mem::take(&mut self.actions)
     }
 
-    /// As many messages as wanted are there.
+    /// The required number of messages is there.
     fn look(&mut self, since: f64, wanted: u32) {
         let converging = if self.rules.nthreads > 0 {
             Converging::Total
@@ -265,7 +264,7 @@ impl Procedure {
             .extend(text.map(|text| ProcedureAction::Note { threads, text }));
     }
 
-    /// The no-load response time fixes the levels.
+    /// The no-load response time determines the levels.
     fn without_load(&mut self) {
         let response = self.sums.calculation().response_ms;
         let (lowest, rsmax) = (response.max(self.rules.rsmin), self.rules.rsmax);
@@ -287,7 +286,7 @@ impl Procedure {
         self.go_on();
     }
 
-    /// Look for the next level with one more thread.
+    /// Continues with one more thread to find the next level.
     fn go_on(&mut self) {
         let Some(&level) = self.levels.get(self.next_level) else {
             return self.finish();
@@ -394,7 +393,7 @@ impl Procedure {
         self.actions.push(ProcedureAction::Done);
     }
 
-    /// Measure the present number of threads once it has settled.
+    /// Measures the current number of threads once it is steady.
     fn measure(&mut self, purpose: LevelPurpose) {
         self.purpose = purpose;
         self.phase = LevelPhase::Discarding {

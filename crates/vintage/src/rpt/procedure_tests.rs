@@ -12,7 +12,7 @@ const RULES: Rules = Rules {
     dlmax: 0.03,
 };
 
-/// Drives a procedure with messages of 100 I/Os that all take the response time of a law.
+/// Drives a procedure with messages of 100 I/Os whose response times follow a law.
 struct ProcedureHarness {
     procedure: Procedure,
     at: f64,
@@ -257,7 +257,7 @@ fn a_batch_workload_has_all_its_threads_at_once_and_one_result() {
     assert_eq!(bench.discarded, 4);
 }
 
-/// Five threads each of which has one I/O under way report together, once in five seconds. Eight
+/// Bug: five threads with one I/O outstanding each report together, once in five seconds. Eight
 /// messages after the sixth came within one such period, where 1.6 passed: the load was 60 % too
 /// high, and called converged.
 #[test]
@@ -306,7 +306,7 @@ fn a_batch_workload_that_one_thread_reports_alone_is_doubted() {
     bench.hear(said);
     let mut notes = Vec::new();
     for number in 0..34_u32 {
-        // Two I/Os outstanding a thread are more than there can be.
+        // Two outstanding I/Os per thread are impossible.
         let message = ThreadMessage::of(
             2,
             &Sums {

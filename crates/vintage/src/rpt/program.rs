@@ -1,22 +1,22 @@
-//! Reads a test file, with the parameter file that it names, into variables and objects.
+//! Parses a test file and its parameter file into variables and objects.
 //!
-//! Source: the RPT manual of 1995, "Test files". It accepts typing mistakes without objection; here
-//! each is an error or a warning with its place.
+//! Source: the RPT manual of 1995, "Test files". The original accepts typing mistakes silently;
+//! here each is an error or a warning with its place.
 
 use std::collections::BTreeMap;
 
 use crate::fault::{Diagnostics, FileLine, quoted, similar};
 use crate::rpt::syntax::{SyntaxLine, Value, read_line};
 
-/// Errors after which a file is read no further.
+/// Parsing stops after this many errors.
 const ERRORS_MAX: usize = 100;
 
-/// What kind of object a name means, told from how it ends.
+/// Kind of an object, derived from the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
     /// Names of files.
     Files,
-    /// The switches that threads may set.
+    /// Switches that threads may set.
     Flags,
     /// Threads that make up a test.
     Workload,
@@ -41,11 +41,11 @@ impl ObjectKind {
 /// A line within an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjectItem {
-    /// `Name=value`, with the value that it stands for.
+    /// `Name=value`, with the resolved value.
     Pair {
         /// Left of the sign.
         name: String,
-        /// What it stands for.
+        /// Its resolved value.
         value: String,
         place: FileLine,
     },
@@ -53,29 +53,29 @@ pub enum ObjectItem {
     Invocation { name: String, place: FileLine },
 }
 
-/// An object as defined.
+/// An object definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     pub kind: ObjectKind,
-    /// Where it begins.
+    /// Its start.
     pub place: FileLine,
     /// Its lines.
     pub items: Vec<ObjectItem>,
 }
 
-/// A variable as defined last.
+/// The latest definition of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// What it stands for.
+    /// Its value.
     pub value: String,
     /// Where it was defined; line zero is the command line.
     pub place: FileLine,
     is_used: bool,
-    /// Where its value was first taken over into something else.
+    /// Where its value was first used.
     taken_at: Option<FileLine>,
 }
 
-/// Everything that was read.
+/// Result of parsing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// Variables by name.
@@ -84,16 +84,16 @@ pub struct Program {
     pub objects: BTreeMap<String, Object>,
     /// Workloads invoked, in order.
     pub invoked: Vec<(String, FileLine)>,
-    /// What is wrong.
+    /// Errors and warnings.
     pub faults: Diagnostics,
 }
 
-/// Gives the text of a parameter file, or says in one sentence why it cannot.
+/// Returns the text of a parameter file, or a sentence about why it cannot be read.
 pub type Include<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 impl Program {
-    /// Read the test file `name`. `preset` are variables that exist before, with where they come
-    /// from; all of their names have a meaning.
+    /// Parses the test file `name`. `preset` are predefined variables with their origin, all with
+    /// known names.
     pub fn read(
         name: &str,
         text: &str,
@@ -162,7 +162,7 @@ impl Program {
     }
 }
 
-/// What a message about an unknown name goes on with.
+/// Continuation of a message about an unknown name.
 fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     similar(name, known).map_or_else(String::new, |other| format!("; did you mean {other}?"))
 }
@@ -234,7 +234,7 @@ impl ProgramReader<'_, '_> {
         self.program.objects.insert(name.to_owned(), object);
     }
 
-    /// The object whose lines are being read, unless its lines are variables as anywhere else.
+    /// The object whose lines are being read, unless its lines are variables.
     fn open_object(&mut self) -> Option<&mut Object> {
         let name = self.object.as_ref()?;
         let object = self.program.objects.get_mut(name)?;

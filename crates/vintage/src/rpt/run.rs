@@ -1,4 +1,4 @@
-//! Runs `rpt` and `transact`: control threads come and go in one engine while it runs.
+//! Runs `rpt` and `transact`: control threads are started and stopped in a running engine.
 
 mod data_file;
 mod messages;

@@ -1,6 +1,6 @@
-//! A whole test: workload after workload, run after run, with what an operator may ask at any time.
-//!
-//! Told messages with their times; says which control threads to start and stop, and what to write.
+//! A whole test: workload after workload, run after run, with commands of an operator at any time.
+//! Receives messages with their times; requests control threads to be started and stopped, and
+//! lines to be written.
 
 mod live;
 
@@ -14,10 +14,10 @@ use crate::rpt::plan::TestPlan;
 use crate::rpt::procedure::{LevelResult, Procedure, ProcedureAction, Rules};
 use crate::rpt::sums::{Calculation, Sums, ThreadMessage};
 
-/// What the session wants done.
+/// A request of the session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// A workload begins: its data file comes into play.
+    /// A workload starts, with its data file.
     Begin {
         /// Number of the workload.
         workload: usize,
@@ -36,11 +36,11 @@ pub enum Act {
     Log(LogEntry),
     /// Write into the report.
     Report(LogEntry),
-    /// Everything is done.
+    /// Everything is finished.
     Finished,
 }
 
-/// Whether something is being measured.
+/// State of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionState {
     /// Waiting for a start.
@@ -51,11 +51,11 @@ pub enum SessionState {
     Finished,
 }
 
-/// The figures of one number of threads, for a display.
+/// Figures of one number of threads, for a display.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Glance {
     sums: Sums,
-    /// What follows from them.
+    /// The calculation from them.
     calculation: Calculation,
 }
 
@@ -70,31 +70,30 @@ pub struct RptSession {
     run: u32,
     workload: usize,
     block: Block,
-    /// Results of workloads of one kind that were finished one after the other, and whether a
-    /// warning was given for them.
+    /// Results of finished workloads of one kind in a row, each with whether it had a warning.
     group: Vec<(Block, bool)>,
-    /// Whether a warning was given for the present workload.
+    /// Whether there was a warning about the current workload.
     is_doubted: bool,
     is_group_batch: bool,
     message: Option<ThreadMessage>,
-    /// The latest sums of the present number of threads.
+    /// Latest sums of the current number of threads.
     now: Option<Glance>,
-    /// The same of the former number.
+    /// The same of the previous number.
     last: Option<Glance>,
-    /// The latest level.
+    /// Latest level.
     response: Option<Glance>,
-    /// Every sum of each workload's latest measurement with its factor.
+    /// All sums of each workload's latest measurement, with their factors.
     looks: Vec<Vec<(Sums, f64)>>,
-    /// The answer to the operator's latest key, where it could do nothing.
+    /// Answer to the operator's latest key, if it had no effect.
     told: Option<&'static str>,
     /// The latest results of each workload.
     results: Vec<Option<Block>>,
-    /// What is wanted and not handed over yet.
+    /// Requests not returned yet.
     acts: Vec<Act>,
 }
 
 impl RptSession {
-    /// A session at rest before its first workload.
+    /// A session before its first workload.
     #[must_use]
     pub fn new(plan: TestPlan) -> Self {
         assert!(!plan.workloads.is_empty(), "a test has a workload");
@@ -141,7 +140,7 @@ impl RptSession {
         self.verbose
     }
 
-    /// Number of the run, from one, and of the workload, from zero.
+    /// Number of the cycle, from one, and of the workload, from zero.
     #[must_use]
     pub const fn position(&self) -> (u32, usize) {
         (self.run, self.workload)
@@ -153,7 +152,7 @@ impl RptSession {
         self.procedure.threads()
     }
 
-    /// Do what the operator asks for.
+    /// Executes a command of the operator.
     pub fn command(&mut self, command: LiveCommand, at: f64) -> Vec<Act> {
         if self.state == SessionState::Finished && command != LiveCommand::NextVerbosity {
             self.told = command.when_finished();
@@ -191,7 +190,7 @@ impl RptSession {
         std::mem::take(&mut self.acts)
     }
 
-    /// Take a message that came at `at`.
+    /// Adds a message received at `at`.
     pub fn take(&mut self, message: &ThreadMessage, at: f64) -> Vec<Act> {
         if self.state != SessionState::Execute {
             return Vec::new();
@@ -215,7 +214,7 @@ impl RptSession {
         self.launch(at);
     }
 
-    /// Leave the present workload and begin that one with its initial threads.
+    /// Leaves the current workload and starts another one with its initial threads.
     fn begin_again(&mut self, workload: usize, at: f64) {
         let actions = self.procedure.abandon();
         self.carry_out(actions, at);
@@ -234,7 +233,7 @@ impl RptSession {
         (self.message, self.now, self.last) = (None, None, None);
     }
 
-    /// Begin the present workload, or go on with it after a stop.
+    /// Starts the current workload, or resumes it after a stop.
     fn launch(&mut self, at: f64) {
         self.acts.push(Act::Begin {
             workload: self.workload,
@@ -355,7 +354,7 @@ impl RptSession {
         self.log(LogEntry::Results(self.block.clone()));
     }
 
-    /// The workload is done: report it, and go on to the next.
+    /// Reports the finished workload, and continues with the next.
     fn done(&mut self, at: f64) {
         let count = self.plan.workloads.len();
         let is_batch = self.plan.workloads[self.workload].is_batch();
@@ -415,7 +414,7 @@ impl RptSession {
     }
 }
 
-/// What makes an average of these no single number; nothing when it is one.
+/// Why the average is not a single number; empty if it is.
 fn remark(group: &[(Block, bool)]) -> String {
     let mut remarks = Vec::new();
     let mut modes: Vec<String> = group.iter().map(|it| mode_name(it.0.mode)).collect();

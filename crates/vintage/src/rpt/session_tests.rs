@@ -134,7 +134,8 @@ fn doubts_and_modes_stand_in_the_report_and_at_the_average() {
         bench.message();
     }
     let report: Vec<String> = bench.report.iter().map(LogEntry::render).collect();
-    // Ten messages of five threads that keep no step; and each I/O is said to take as long as two.
+    // Ten messages of five threads without lockstep, where each I/O supposedly takes as long as
+    // two.
     assert!(
         report[0].starts_with("Run 1 Workload 0 Threads 5 Warning:"),
         "{report:#?}"
@@ -361,7 +362,7 @@ fn wrong_plans_are_refused_with_their_places() {
     );
 }
 
-/// Bug: an empty file was also said to overwrite a file without a name.
+/// Bug: an empty file was also reported to overwrite a file without a name.
 #[test]
 fn an_empty_test_file_lacks_a_report_and_workloads_and_nothing_else() {
     let mut include = |_: &str| Err(String::new());

@@ -1,4 +1,4 @@
-//! The files that come with `rpt`: the standard test, the quick test, and what they need.
+//! The files shipped with `rpt`: the standard test, the quick test, and their parameters.
 
 /// Names and texts of the files.
 pub const FILES: [(&str, &str); 4] = [
@@ -8,7 +8,7 @@ pub const FILES: [(&str, &str); 4] = [
     ("rpt.rpc", include_str!("shipped/rpt.rpc")),
 ];
 
-/// The text of a file that comes with `rpt`.
+/// The text of a shipped file.
 #[must_use]
 pub fn text_of(name: &str) -> Option<&'static str> {
     FILES

@@ -1,24 +1,24 @@
-//! Messages of control threads, their sums, and what is calculated from them.
+//! Messages of control threads, their sums, and the calculations.
 //!
-//! Source: the RPT manual of 1995, "The log file". Its sample lines fix what the text leaves open:
-//! the total is the time over which the main process collected, whatever the number of threads;
-//! squares of seek and transfer are of single I/Os, squares of the total are of messages; and the
-//! standard deviation divides by the number of samples less one.
+//! Source: the RPT manual of 1995, "The log file". Its sample lines settle what the text leaves
+//! open: the total is the time over which the main process collected, whatever the number of
+//! threads; squares of seek and transfer are of single I/Os, squares of the total are of messages;
+//! and the standard deviation divides by the number of samples less one.
 
 use std::fmt;
 
 use crate::number::general;
 
-/// What one control thread reports after a fixed number of I/Os.
+/// Report of a control thread after a fixed number of I/Os.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ThreadMessage {
     /// Number of the control thread.
     pub thread: u32,
-    /// Of this message alone: the total is the time since the thread's message before.
+    /// Of this message only: the total is the time since the thread's previous message.
     pub sums: Sums,
 }
 
-/// Sums over messages. Interpolated ones need not be whole.
+/// Sums over messages. Interpolated ones need not be integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
     /// Control threads that were active.
@@ -40,11 +40,11 @@ pub struct Sums {
     pub xfer_sq: f64,
     /// Sum of squares of the messages' totals.
     pub total_sq: f64,
-    /// Sum of the messages' totals; no file has it, and it is zero where it is not known.
+    /// Sum of the messages' totals; not in any file, and zero if unknown.
     pub message_total: f64,
 }
 
-/// What must be known to within a factor.
+/// The quantity that must be known within a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Converging {
     /// The mean response time: transaction workloads.
@@ -53,7 +53,7 @@ pub enum Converging {
     Total,
 }
 
-/// What follows from sums.
+/// Figures calculated from sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Calculation {
     /// Response time, milliseconds.
@@ -78,7 +78,7 @@ impl Calculation {
         }
     }
 
-    /// What lies at this part of the way from `before` to `now`.
+    /// The interpolation at this part of the way from `before` to `now`.
     #[must_use]
     pub fn between(before: &Self, now: &Self, part: f64) -> Self {
         let mix = |from: f64, to: f64| from + part * (to - from);
@@ -90,7 +90,7 @@ impl Calculation {
     }
 }
 
-/// The four numbers as the log has them.
+/// The four numbers as logged.
 impl fmt::Display for Calculation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let figures = [self.response_ms, self.load, self.rabmark_r, self.rabmark_n];
@@ -100,7 +100,7 @@ impl fmt::Display for Calculation {
 }
 
 impl Sums {
-    /// No message yet of that many threads.
+    /// No messages of that many threads.
     #[must_use]
     pub fn of_threads(threads: u32) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl Sums {
         }
     }
 
-    /// Add a message; the total is not the messages' and stays as it is.
+    /// Adds a message; the total is independent of the messages' and stays unchanged.
     pub fn add(&mut self, message: &ThreadMessage) {
         let kept = (self.threads, self.total);
         for of in fields() {
@@ -129,8 +129,8 @@ impl Sums {
         }
     }
 
-    /// The factor to within which the mean is known, at three standard errors; infinite for fewer
-    /// than two samples.
+    /// The factor within which the mean is known, at three standard errors; infinite for fewer than
+    /// two samples.
     #[must_use]
     pub fn factor(&self, of: Converging) -> f64 {
         match of {
@@ -138,20 +138,20 @@ impl Sums {
             Converging::Total if self.message_total > 0.0 => {
                 three_sigma(self.messages, self.message_total, self.total_sq)
             }
-            // Each thread spent about the whole time of collection on its messages.
+            // Each thread spent about the whole collection time on its messages.
             Converging::Total => {
                 three_sigma(self.messages, self.total * self.threads, self.total_sq)
             }
         }
     }
 
-    /// Messages that would bring `factor` down to `wanted`.
+    /// Number of messages that would reduce `factor` to `wanted`.
     #[must_use]
     pub fn messages_necessary(&self, factor: f64, wanted: f64) -> f64 {
         self.messages * (factor / wanted).powi(2)
     }
 
-    /// Every sum at this part of the way from `before` to `now`.
+    /// The interpolation of every sum at this part of the way from `before` to `now`.
     #[must_use]
     pub fn between(before: &Self, now: &Self, part: f64) -> Self {
         let mut mixed = *now;
@@ -167,7 +167,7 @@ impl Sums {
 }
 
 impl ThreadMessage {
-    /// That of a thread, from what its I/Os add up to.
+    /// The message of a thread with the sums of its I/Os.
     #[must_use]
     pub fn of(thread: u32, sums: &Sums) -> Self {
         let sums = Sums {
@@ -186,12 +186,12 @@ fn fields() -> impl Iterator<Item = fn(&mut Sums) -> &mut f64> {
     COLUMNS.map(|it| it.of).into_iter().chain([message_total])
 }
 
-/// A number of a line of sums in the log.
+/// A number in the log's line of sums.
 pub(super) struct SumColumn {
     pub(super) of: fn(&mut Sums) -> &mut f64,
-    /// What stands before it.
+    /// Text before it.
     pub(super) gap: &'static str,
-    /// The power of clock ticks that it is counted in.
+    /// The power of clock ticks that it is in.
     pub(super) ticks: i32,
 }
 
@@ -199,9 +199,9 @@ const fn column(gap: &'static str, ticks: i32, of: fn(&mut Sums) -> &mut f64) ->
     SumColumn { of, gap, ticks }
 }
 
-/// Numbers of a line of sums that a message does not have: they stand first.
+/// Leading numbers of a line of sums that a message does not have.
 pub(super) const OF_SUMS_ALONE: usize = 2;
-/// The numbers of a line of sums in their order. Of a message there are the last eight.
+/// The numbers of a line of sums, in order. A message has the last eight.
 pub(super) const COLUMNS: [SumColumn; 10] = [
     column("  ", 0, |it| &mut it.threads),
     column(" ", 0, |it| &mut it.messages),

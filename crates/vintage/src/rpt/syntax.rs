@@ -3,26 +3,26 @@
 //! Source: the RPT manual of 1995, "Test files". A semicolon starts a comment, unless it stands in
 //! quotes.
 
-/// Bytes of the largest file that is read: a classic one has a few thousand.
+/// Maximum size of a file: a classic one has a few thousand bytes.
 pub const FILE_BYTES_MAX: usize = 1 << 18;
 
-/// A value as it stands.
+/// A value as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
-    /// In quotes: itself.
+    /// Quoted: literal.
     Quoted(&'a str),
-    /// The name of a variable if there is one, else itself.
+    /// The name of a variable if there is one, else literal.
     Bare(&'a str),
 }
 
-/// What a line says.
+/// Meaning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SyntaxLine<'a> {
-    /// Nothing: ends an object.
+    /// Empty: ends an object.
     Blank,
-    /// Only a comment: ends nothing.
+    /// Only a comment: does not end an object.
     Comment,
-    /// `[Name]` or `"Name"`: an object begins.
+    /// `[Name]` or `"Name"`: starts an object.
     Object(&'a str),
     /// `Name=value`.
     Definition(&'a str, Value<'a>),
@@ -35,7 +35,7 @@ pub(crate) enum SyntaxLine<'a> {
 pub enum NotText {
     #[error("is no test or parameter file: those have {FILE_BYTES_MAX} bytes at most")]
     TooLarge,
-    /// It has bytes that no text has.
+    /// It has bytes that are not text.
     #[error(
         "is no text file (line {line} holds a byte 0x{byte:02x}). Name a test or parameter file"
     )]
@@ -46,13 +46,13 @@ pub enum NotText {
     },
 }
 
-/// What some editors write before a text.
+/// Some editors write this before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The text of a file, without a byte order mark.
 ///
 /// # Errors
-/// When it is too large, not UTF-8, or holds control characters.
+/// If it is too large, not UTF-8, or holds control characters.
 pub fn text_of(bytes: &[u8]) -> Result<&str, NotText> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(NotText::TooLarge);
@@ -69,10 +69,11 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, NotText> {
     Ok(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
 }
 
-/// Read one line.
+/// Parses one line.
 ///
 /// # Errors
-/// What is wrong with it.
+///
+/// A description of the error.
 pub(crate) fn read_line(line: &str) -> Result<SyntaxLine<'_>, &'static str> {
     let Some(text) = without_comment(line) else {
         return Err("a quote is opened and not closed");
@@ -130,13 +131,13 @@ fn name_of(text: &str) -> Result<&str, &'static str> {
     }
 }
 
-/// What stands between two quotes that enclose all of `text`.
+/// The text between two quotes that enclose all of `text`.
 fn unquoted(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     (text.len() >= 2 && !inner.contains('"')).then_some(inner)
 }
 
-/// The line up to its comment; `None` when a quote stays open.
+/// The line up to its comment; `None` if a quote is not closed.
 fn without_comment(line: &str) -> Option<&str> {
     let mut is_quoted = false;
     for (place, character) in line.char_indices() {
@@ -200,7 +201,7 @@ mod tests {
         check("what?!", Err("is no name"));
     }
 
-    /// Bug: the first line of a file from some editors "is no name".
+    /// Bug: with some editors, the first line of a file "is no name".
     #[test]
     fn a_byte_order_mark_is_no_text() {
         assert_eq!(text_of(b"\xef\xbb\xbfMode=0"), Ok("Mode=0"));

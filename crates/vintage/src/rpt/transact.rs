@@ -9,14 +9,14 @@ use workload::{Gap, GapShape, IOS_PER_MESSAGE_MAX, Partition, Pattern, ThreadPar
 
 use crate::fault::quoted;
 
-/// The data file unless another is named.
+/// Default data file.
 pub const DATA_FILE: &str = "/data/raidtest.dat";
 /// Name of the program.
 pub const PROGRAM: &str = "transact";
 /// The largest verbosity of `transact`.
 const VERBOSE_MAX: i64 = 4;
 
-/// Everything that the switches set.
+/// All settings of the switches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transact {
     /// `-a`: 0 contiguous, 1 interleaved, 2 contentious.
@@ -27,7 +27,7 @@ pub struct Transact {
     pub data_size: Option<u64>,
     /// `-c`: number of the control thread.
     pub control_thread: i64,
-    /// `-C`: the most control threads that are possible.
+    /// `-C`: maximum possible number of control threads.
     pub control_threads: i64,
     /// `-i`: bytes from the beginning of a block to the I/O; packed below zero.
     pub io_offset: i64,
@@ -77,10 +77,10 @@ impl Default for Transact {
 }
 
 impl Transact {
-    /// Set what the switch `flag` (such as `-b`) sets.
+    /// Applies the switch `flag` (such as `-b`).
     ///
     /// # Errors
-    /// When there is no such switch, or the value is none for it.
+    /// If there is no such switch, or the value is invalid.
     pub fn set(&mut self, flag: &str, value: &str) -> Result<(), String> {
         match flag {
             "-a" => self.access_mode = choice(value, 2)?,
@@ -107,7 +107,7 @@ impl Transact {
     /// The parameters of a type of `count` threads.
     ///
     /// # Errors
-    /// When a sequential step is no whole number.
+    /// If a sequential step is not an integer.
     pub fn parameters(&self, name: &str, count: i64) -> Result<ThreadParameters, String> {
         Ok(ThreadParameters {
             name: name.to_owned(),
@@ -179,7 +179,7 @@ pub fn command_line<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Stri
 /// A size of a data file in bytes.
 ///
 /// # Errors
-/// When it is no size, or zero.
+/// If it is not a size, or zero.
 pub fn data_size(text: &str) -> Result<u64, String> {
     match text.parse::<Bytes>() {
         Ok(Bytes(0)) => Err("a data file of no bytes holds no data".into()),
@@ -196,7 +196,7 @@ fn bytes(text: &str) -> Result<i64, String> {
     i64::try_from(size.0).map_err(|_| no_number(text))
 }
 
-/// A thread that never ends a message never tells anything.
+/// A thread whose messages never end would never report.
 fn nios(text: &str) -> Result<i64, String> {
     match whole(text)? {
         value if value > i64::from(IOS_PER_MESSAGE_MAX) => Err(format!(

@@ -1,4 +1,5 @@
-//! A data file beside the user's own, with its marker: made, kept or removed, and never another.
+//! A data file among the user's own, with its marker: created, kept or removed, and never confused
+//! with another.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -11,30 +12,30 @@ use units::Bytes;
 
 use super::ClassicError;
 
-/// A data file of this program's, open.
+/// An open data file of this program.
 pub(crate) struct DataFile {
     pub(crate) path: PathBuf,
     pub(crate) file: File,
     pub(crate) identity: Identity,
-    /// Locked while we live.
+    /// Locked as long as this program lives.
     pub(crate) marker: DataMarker,
     pub(crate) fate: DataFate,
 }
 
-/// What becomes of a data file when this program lets go of it.
+/// What happens to a data file when this program releases it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DataFate {
-    /// It goes with its marker.
+    /// Removed with its marker.
     Removed,
-    /// It stays with its marker.
+    /// Kept with its marker.
     Kept,
-    /// It stays without one: it is the user's.
+    /// Kept without a marker: it is the user's.
     Given,
 }
 
 impl DataFile {
-    /// Make a file of `size` bytes where none is, with its marker; it goes unless it is kept.
-    /// `refused` says what it means that it cannot be made.
+    /// Creates a file of `size` bytes with its marker, if none exists. It is removed unless it is
+    /// kept. `refused` says what a failure means.
     pub(crate) fn make(
         path: impl Into<PathBuf>,
         size: u64,
@@ -55,14 +56,14 @@ impl DataFile {
                 fate: DataFate::Removed,
             }),
             Err(error) => {
-                // Nobody is left to tell, and the next start replaces it.
+                // Errors cannot be reported here, and the next run replaces it.
                 let _ = marker.remove();
                 Err(refused(&path, error))
             }
         }
     }
 
-    /// Let go of it as its fate says; a name that stands for another file by now is left alone.
+    /// Releases it as its fate says. A name that refers to another file by now is left alone.
     pub(crate) fn end(&mut self) -> std::io::Result<()> {
         match std::mem::replace(&mut self.fate, DataFate::Kept) {
             DataFate::Removed if remove_known(&self.path, &self.identity)? == Removal::Foreign => {
@@ -76,12 +77,12 @@ impl DataFile {
 
 impl Drop for DataFile {
     fn drop(&mut self) {
-        // Nobody is left to tell: the marker of what stays says that it is unfinished.
+        // Errors cannot be reported here: the marker of what is left says that it is unfinished.
         let _ = self.end();
     }
 }
 
-/// Make the marker of a data file that is about to be made.
+/// Creates the marker of a data file that is about to be created.
 fn make_marker(data: &Path, size: u64) -> Result<DataMarker, ClassicError> {
     DataMarker::make(data, size).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => ClassicError::Usage(format!(
@@ -97,14 +98,14 @@ fn make_marker(data: &Path, size: u64) -> Result<DataMarker, ClassicError> {
     })
 }
 
-/// The directory that a file lies in.
+/// The directory of a file.
 pub(crate) fn directory_of(path: &Path) -> &Path {
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }
 
-/// Refuse to fill a file system: `gained` are bytes that are overwritten, `what` is to be made, and
-/// `less` is what to ask for instead.
+/// Refuses to fill a file system: `gained` bytes are overwritten, `what` is to be created, and
+/// `less` is a smaller request.
 pub(crate) fn check_room(
     directory: &Path,
     [size, gained]: [u64; 2],
@@ -126,7 +127,7 @@ pub(crate) fn check_room(
     )))
 }
 
-/// Open any file or block device to read it.
+/// Opens any file or block device for reading.
 pub(crate) fn open_to_read(path: &Path, caching: Caching) -> Result<Target, ClassicError> {
     let options = TargetOptions {
         access: AccessMode::ReadOnly,

@@ -1,8 +1,8 @@
-//! A simulated machine that several programs use at the same time, in virtual time.
+//! A simulated machine used by several programs at the same time, in virtual time.
 //!
-//! Each program has a thread, and one of them runs at a time: it goes on until it waits. When all
-//! wait, virtual time passes until something is done or due; of those that can go on then, the one
-//! that sat down first does. So the same programs give the same times on every run and machine.
+//! Each program has a thread, of which one runs at a time until it waits. When all wait, virtual
+//! time advances to the next completion or deadline; of those that can then continue, the one with
+//! the earliest slot does. So the same programs give the same times on every run and machine.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -13,19 +13,19 @@ use workload::{ClientId, Completion, Op, Request};
 
 use crate::run::ClassicError;
 
-/// Requests that a machine takes at once: one of each program.
+/// Maximum requests of a machine: one per program.
 const CAPACITY: usize = 1 << 16;
-/// Files begin at a multiple of this many bytes.
+/// Alignment of files, bytes.
 const FILE_UNIT: u64 = 1 << 12;
 
-/// A machine with its files, and the programs that have a slot at it.
+/// A machine with its files, and the programs with slots at it.
 pub(crate) struct SharedMachine {
     state: Mutex<SharedState>,
     hosts: usize,
     bytes: u64,
     is_read_only: bool,
     name: String,
-    /// What its clock showed when it was at rest.
+    /// Its clock at the start.
     begun: jiff::Zoned,
 }
 
@@ -33,7 +33,7 @@ struct SharedState {
     driver: SimDriver,
     slots: Vec<SlotState>,
     files: Vec<SharedFile>,
-    /// The first byte behind all files there ever were.
+    /// The first byte after all files ever created.
     end: u64,
     broken: Option<DriverError>,
 }
@@ -52,21 +52,21 @@ struct SlotState {
     done: Vec<Completion>,
 }
 
-/// What runs in the slot.
+/// The occupant of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlotKind {
-    /// A batch of programs, one after the other.
+    /// A batch of programs, run one after the other.
     Batch,
-    /// A program that such a batch has started.
+    /// A program started by such a batch.
     Program,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TurnStage {
-    /// It can go on when its turn comes.
+    /// It can continue when its turn comes.
     Ready,
     Running,
-    /// For what it asked for, or that instant.
+    /// Waits for its request, or for that time.
     Waiting(Option<Instant>),
     /// Until all other batches pause or have ended.
     Paused,
@@ -84,8 +84,7 @@ impl SlotState {
 }
 
 impl SharedState {
-    /// The slot whose turn it was has stopped: the next one goes on, and time passes before if it
-    /// must.
+    /// The current slot has stopped: the next one continues, after time has advanced if necessary.
     fn pass_on(&mut self, hosts: usize) {
         loop {
             self.end_pauses();
@@ -117,7 +116,7 @@ impl SharedState {
         }
     }
 
-    /// All batches pause, or have ended: those that pause go on.
+    /// All batches pause or have ended: the paused ones continue.
     fn end_pauses(&mut self) {
         let batches = || self.slots.iter().filter(|it| it.kind == SlotKind::Batch);
         if batches().all(|it| matches!(it.stage, TurnStage::Paused | TurnStage::Gone)) {
@@ -130,8 +129,8 @@ impl SharedState {
 }
 
 impl SharedMachine {
-    /// A machine at rest with files side by side; with clients it has a server, which is the first
-    /// host.
+    /// A machine at its start with files side by side. With clients it has a server, which is the
+    /// first host.
     pub(crate) fn new(
         spec: &SimSpec,
         clients: Option<usize>,
@@ -168,11 +167,12 @@ impl SharedMachine {
     }
 
     fn state(&self) -> MutexGuard<'_, SharedState> {
-        // A program that panicked left nothing half done: it holds this only between its steps.
+        // A program that panicked left no inconsistent state, since it holds this only between its
+        // steps.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Put a file behind those that there are.
+    /// Adds a file after the existing ones.
     pub(crate) fn add_file(&self, name: &str, bytes: u64) -> Result<(), ClassicError> {
         let mut state = self.state();
         let name = base_name(name);
@@ -205,7 +205,7 @@ impl SharedMachine {
         self.add_file(name, bytes)
     }
 
-    /// Remove a file; the space stays taken.
+    /// Removes a file; its space stays allocated.
     pub(crate) fn remove_file(&self, name: &str) -> Result<u64, ClassicError> {
         let file = self.find(name)?;
         self.state().files.retain(|it| it.name != file.name);
@@ -230,12 +230,12 @@ impl SharedMachine {
         })
     }
 
-    /// What the processors and the storage of each host have done.
+    /// Work of processors and storage of each host.
     pub(crate) fn activities(&self) -> Vec<Activity> {
         self.state().driver.activity_of_hosts()
     }
 
-    /// Give a program a slot at a host; its turn comes.
+    /// Gives a program a slot at a host, and waits for its turn.
     pub(crate) fn take_slot(self: &Arc<Self>, kind: SlotKind, host: usize) -> ProgramSlot {
         let mut state = self.state();
         state.slots.push(SlotState {
@@ -257,13 +257,13 @@ impl SharedMachine {
     }
 }
 
-/// The name without drive and directories, as systems of the time compare it.
+/// The name without drive and directories, as compared by systems of the time.
 fn base_name(name: &str) -> String {
     let base = name.rsplit(['/', '\\', ':']).next().unwrap_or(name);
     base.to_ascii_lowercase()
 }
 
-/// A program's place at a machine; others go on when it is given up.
+/// A program's slot at a machine; released on drop.
 pub(crate) struct ProgramSlot(TurnPlace);
 
 #[derive(Clone)]
@@ -290,7 +290,7 @@ impl TurnPlace {
         }
     }
 
-    /// Let others go on until this one can.
+    /// Lets others run until this one can continue.
     fn stop_at(&self, stage: TurnStage) -> Result<MutexGuard<'_, SharedState>, DriverError> {
         let mut state = self.machine.state();
         state.slots[self.number].stage = stage;
@@ -312,17 +312,17 @@ impl ProgramSlot {
         self.0.host
     }
 
-    /// Block until its turn comes.
+    /// Blocks until its turn.
     pub(crate) fn take_turn(&self) -> Result<(), DriverError> {
         self.0.until_running(self.0.machine.state()).map(drop)
     }
 
-    /// Wait until all other batches pause or have ended.
+    /// Waits until all other batches pause or have ended.
     pub(crate) fn pause(&self) -> Result<(), DriverError> {
         self.0.stop_at(TurnStage::Paused).map(drop)
     }
 
-    /// Let virtual time pass.
+    /// Lets virtual time pass.
     pub(crate) fn pass_time(&self, until: Instant) -> Result<(), DriverError> {
         self.0.stop_at(TurnStage::Waiting(Some(until))).map(drop)
     }
@@ -336,7 +336,7 @@ impl ProgramSlot {
         moment_after(self.begun(), self.now())
     }
 
-    /// What the machine's clock showed when it was at rest.
+    /// The machine's clock at its start.
     pub(crate) fn begun(&self) -> &jiff::Zoned {
         &self.0.machine.begun
     }
@@ -363,14 +363,14 @@ impl Drop for ProgramSlot {
     }
 }
 
-/// The moment at which a clock stands at `now`, which stood at `begun` at the start.
+/// The time shown at `now` by a clock that showed `begun` at the start.
 pub(crate) fn moment_after(begun: &jiff::Zoned, now: Instant) -> jiff::Zoned {
     let passed = now.since(Instant::START).as_nanos();
     let span = jiff::SignedDuration::from_nanos(i64::try_from(passed).unwrap_or(i64::MAX));
     begun.checked_add(span).unwrap_or_else(|_| begun.clone())
 }
 
-/// A file of the machine, as a program sees it.
+/// A file of the machine, as seen by a program.
 pub(crate) struct SlotFile {
     place: TurnPlace,
     start: u64,

@@ -1,4 +1,4 @@
-//! Several of the programs on one simulated machine, as batch files of the documents start them.
+//! Several of the programs on one simulated machine, started by batch files of the documents.
 
 mod figures;
 mod script;
@@ -24,7 +24,7 @@ use crate::run::{
 };
 use host::interrupt::Interrupt;
 
-/// The most programs that are at work at once: each has a thread of this machine.
+/// Maximum number of concurrent programs, each with a thread.
 pub const PROGRAMS_MAX: usize = 1000;
 
 /// Programs on the hosts of one machine.
@@ -32,15 +32,15 @@ pub const PROGRAMS_MAX: usize = 1000;
 pub struct Together {
     /// The machine.
     pub model: SimSpec,
-    /// Seeds everything random of it.
+    /// Seed of all random draws.
     pub seed: u64,
-    /// Files that are there from the start, with their bytes.
+    /// Initial files, with their sizes.
     pub files: Vec<(String, u64)>,
-    /// What the hosts run.
+    /// Batches of the hosts.
     pub batches: Vec<HostBatch>,
-    /// What a unit of processor work takes, where that is not the definition's.
+    /// Length of a unit of CPU work, if not the definition's.
     pub cpu_unit: Option<Duration>,
-    /// What the machine's clock shows at the start.
+    /// Initial time of the machine's clock.
     pub clock: jiff::Zoned,
     /// Whether the programs write their logs.
     pub logs: LogPlace,
@@ -49,39 +49,39 @@ pub struct Together {
 /// A batch of programs on a host.
 #[derive(Clone, Debug)]
 pub struct HostBatch {
-    /// What reports call the host.
+    /// Name of the host in reports.
     pub host: String,
     pub place: HostPlace,
-    /// What is run.
+    /// Its lines.
     pub lines: Vec<ScriptLine>,
 }
 
 /// Where a batch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostPlace {
-    /// On the machine; where that has a server, on a client of it.
+    /// On the machine or, if it has a server, on a client of it.
     Client,
-    /// On the server that the clients share.
+    /// On the server shared by the clients.
     Server,
 }
 
-/// A program that has ended.
+/// A finished program.
 #[derive(Debug)]
 pub struct ProgramEnd {
-    /// The host that it ran on.
+    /// Its host.
     pub host: String,
-    /// What was typed.
+    /// Its command line.
     pub words: String,
-    /// Whether others ran beside it.
+    /// Whether others ran concurrently.
     pub launch: ProgramLaunch,
-    /// When it began, on the machine's clock.
+    /// Start, on the machine's clock.
     pub begun: Instant,
     pub ended: Instant,
-    /// What the host's processors and storage did in that time: before and behind.
+    /// Work of the host's processors and storage: before and after.
     pub activity: [Activity; 2],
-    /// The same of the server, where the host is a client of one.
+    /// The same of the server, if the host is a client.
     pub of_server: Option<[Activity; 2]>,
-    /// What it did, or why it could not.
+    /// Its result, or why it failed.
     pub result: Result<ProgramOutput, ClassicError>,
 }
 
@@ -90,36 +90,36 @@ pub struct ProgramEnd {
 pub enum ProgramLaunch {
     /// The batch waited for its end.
     Waited,
-    /// With `start`: the batch went on at once.
+    /// With `start`: the batch continued at once.
     Started,
 }
 
-/// What a program did.
+/// Output of a program.
 #[derive(Clone, Debug)]
 pub enum ProgramOutput {
-    /// It made transactions.
+    /// It performed transactions.
     User {
-        /// What was typed.
+        /// The command line.
         arguments: crate::diskrand::ReadArguments,
-        /// What it saw.
+        /// Its response times.
         summary: ReadSummary,
     },
-    /// It wrote a file of records and read it.
+    /// It wrote and read a file of records.
     Records,
-    /// It moved data in order.
+    /// It transferred data sequentially.
     Passes(Vec<Finished>),
     /// It removed a file.
     Erased,
 }
 
-/// Told each line of a program, with its host.
+/// Receives each line of a program, with its host.
 pub type OnLine<'a> = &'a (dyn Fn(&str, &str) + Sync);
 
-/// Run the batches side by side until the last program has ended. Programs are in the order of
-/// their ends.
+/// Runs the batches concurrently until the last program has ended. Programs are returned in the
+/// order of their ends.
 ///
 /// # Errors
-/// When the machine cannot be had as it is asked for. What a program could not do is its result.
+/// If the machine is not possible as requested. Failures of a program are its result.
 pub fn run_together(
     together: &Together,
     interrupt: &Interrupt,
@@ -131,7 +131,7 @@ pub fn run_together(
         .iter()
         .any(|it| it.place == HostPlace::Server);
     let spec = &together.model;
-    // A machine with a server has two hosts, whoever runs programs on them.
+    // A machine with a server has two hosts, whichever of them runs programs.
     let has_two = spec.driver_of_site(together.seed, 1, 1).is_some();
     let is_site = has_server || clients.len() > 1 || has_two;
     let machine = Arc::new(SharedMachine::new(
@@ -169,7 +169,7 @@ pub fn run_together(
             .iter()
             .map(|it| {
                 let client = clients.iter().position(|host| *host == it.batch.host);
-                // A machine without a server is its own first host, as the server is.
+                // A machine without a server is itself the first host, as the server is.
                 let host = match it.batch.place {
                     HostPlace::Client if is_site => client.map_or(0, |client| client + 1),
                     HostPlace::Client | HostPlace::Server => 0,
@@ -185,10 +185,10 @@ pub fn run_together(
     Ok(ended.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What a machine's clock shows at the start: a date and time that somebody typed, or the present.
+/// Initial time of a machine's clock: a typed date and time, or the current one.
 ///
 /// # Errors
-/// When it is no date and time.
+/// If it is not a date and time.
 pub fn clock_from(typed: Option<&str>) -> Result<jiff::Zoned, String> {
     let Some(text) = typed else {
         return Ok(jiff::Zoned::now());
@@ -211,7 +211,7 @@ fn hosts_at(together: &Together, place: HostPlace) -> Vec<&str> {
     hosts
 }
 
-/// A batch at work.
+/// A running batch.
 struct BatchRun<'a> {
     batch: &'a HostBatch,
     cpu_unit: Duration,
@@ -222,7 +222,7 @@ struct BatchRun<'a> {
 }
 
 impl BatchRun<'_> {
-    /// Line after line. A machine that broke has ended each program with its reason.
+    /// Runs line after line. If the machine failed, each program ended with the reason.
     fn run<'scope>(&'scope self, slot: &ProgramSlot, scope: &'scope Scope<'scope, '_>) {
         if slot.take_turn().is_err() {
             return;

@@ -1,4 +1,4 @@
-//! The files of a job: its data, which are removed at the end, and its log.
+//! Files of a job: its data, removed at the end, and its log.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -12,7 +12,7 @@ use crate::run::data_file::DataFile;
 use crate::run::{ClassicError, LogPlace};
 
 impl DataFile {
-    /// Make the file that is written; it goes unless it is the user's.
+    /// Creates the file to write, which is removed unless it is the user's.
     pub(super) fn create(path: PathBuf, bytes: u64) -> Result<Self, ClassicError> {
         if path.symlink_metadata().is_ok() {
             return Err(taken(&path, ErrorKind::AlreadyExists.into()));
@@ -30,10 +30,10 @@ impl DataFile {
     }
 }
 
-/// The log, each line written through as it comes; without a pass it is not kept.
+/// The log, written line by line. Without a pass it is removed.
 pub(super) struct PassLog {
     pub(super) name: String,
-    /// None where nothing is logged.
+    /// None if nothing is logged.
     file: Option<File>,
     pub(super) has_passes: bool,
 }
@@ -53,7 +53,7 @@ impl PassLog {
         })
     }
 
-    /// One call for one text: whatever ends the program, no line is cut.
+    /// One call per text, so that no line is cut however the program ends.
     pub(super) fn put(&mut self, text: &str) -> Result<(), ClassicError> {
         let Some(file) = &mut self.file else {
             return Ok(());
@@ -64,7 +64,7 @@ impl PassLog {
 
     pub(super) fn close_with(&mut self, error: &ClassicError) {
         if self.has_passes {
-            // The disk may be full; what was measured is in the log already.
+            // The disk may be full; the measurements are already in the log.
             let _ = self.put(&format!("; stopped: {error}"));
         } else if let Some(Ok(made)) = self.file.as_ref().map(Identity::of) {
             let _ = remove_known(Path::new(&self.name), &made);

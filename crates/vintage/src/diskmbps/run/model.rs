@@ -11,10 +11,10 @@ use crate::run::{ClassicError, part_of_file};
 use lab::laboratory::error_name;
 use lab::simulated::open_model;
 
-/// Everything random in a model's device comes from this: the program draws nothing.
+/// Seed of a model's device; the program itself draws nothing.
 const SEED: u64 = 0;
 
-/// A model that is written and read in order.
+/// A model for sequential passes.
 pub(super) struct SequentialModel {
     driver: Box<dyn Driver>,
     pub(super) name: String,
@@ -22,7 +22,7 @@ pub(super) struct SequentialModel {
     pub(super) bytes: u64,
 }
 
-/// The model that is to be measured, if it is one.
+/// The model to measure, if it is one.
 pub(super) fn named(work: &DiskmbpsWork) -> Option<&str> {
     let name = match work {
         DiskmbpsWork::Write { directory, .. } => directory.as_deref()?,
@@ -59,8 +59,8 @@ impl SequentialModel {
         })
     }
 
-    /// A file of a machine that other programs use, too: one that exists, or the one that a job
-    /// writes, behind those that there are.
+    /// A file of a machine shared with other programs: an existing one, or one that a job writes
+    /// after them.
     pub(super) fn in_slot(
         slot: &ProgramSlot,
         work: &DiskmbpsWork,
@@ -88,7 +88,7 @@ impl SequentialModel {
         })
     }
 
-    /// Virtual time that has passed since it was opened.
+    /// Virtual time since it was opened.
     pub(super) fn elapsed(&self) -> Duration {
         self.driver.now().since(Instant::START)
     }

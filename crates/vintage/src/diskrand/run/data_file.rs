@@ -1,4 +1,4 @@
-//! The data file: written, checked, removed; no other file is ever harmed.
+//! The data file: written, checked, removed. No other file is ever harmed.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -15,15 +15,15 @@ use crate::run::data_file::{DataFate, DataFile, check_room, directory_of, open_t
 use lab::data_marker::{DataMarker, MarkerState};
 use lab::laboratory::with_causes;
 
-/// Records that are written at once.
+/// Records written at once.
 const CHUNK_RECORDS: u64 = 64;
-/// Records of an existing file that are looked at, spread over all of it.
+/// Records of an existing file that are checked, spread over all of it.
 const LOOKED_AT: u64 = 1024;
-/// Entries of a directory among which a mistyped name is looked for.
+/// Directory entries among which a mistyped name is searched.
 const ENTRIES_MAX: usize = 10_000;
 
 impl DataFile {
-    /// Make the file, or take an existing one of this program, which is not altered yet.
+    /// Creates the file, or opens an existing one of this program without changing it yet.
     pub(super) fn open_to_write(
         path: &Path,
         size: u64,
@@ -43,12 +43,12 @@ impl DataFile {
         }
         let refused = |path: &Path, error| ClassicError::file("create", path)(error);
         let data = Self::make(path, size, 0o666, refused)?;
-        // Where there are no locks, a file in use is only not told from one that is not.
+        // Without locks, files in use are not detected.
         let _ = flock(&data.file, FlockOperation::NonBlockingLockExclusive);
         Ok(data)
     }
 
-    /// An existing file that holds this program's records; `done` says what would become of it.
+    /// Opens an existing file with this program's records; `done` says what would happen to it.
     fn find(path: &Path, done: &str) -> Result<Self, ClassicError> {
         let refuse =
             |why: &str| ClassicError::Usage(format!("{} is not {done}: {why}", path.display()));
@@ -61,7 +61,7 @@ impl DataFile {
         if !metadata.is_file() {
             return Err(refuse("it is not a regular file"));
         }
-        // Looked at again once it is open: a name can change its meaning.
+        // Checked again once open, since a name can change its meaning.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = OpenOptions::new()
             .read(true)
@@ -98,7 +98,7 @@ impl DataFile {
         Ok(data)
     }
 
-    /// What ends each of its records.
+    /// End of each of its records.
     fn mark(&self) -> String {
         format!(" {}", self.marker.seal().text())
     }
@@ -109,8 +109,8 @@ impl DataFile {
         Ok(metadata.len())
     }
 
-    /// First, last and some records between have to be right; what is behind the last whole one
-    /// has to be its beginning, as a program leaves it that was killed.
+    /// First, last and some records between must be valid. A partial last record must be the start
+    /// of the right one, as a killed program leaves it.
     fn holds_records(&self) -> std::io::Result<bool> {
         let len = self.file.metadata()?.len();
         let record = RECORD_BYTES as u64;
@@ -130,7 +130,7 @@ impl DataFile {
         Ok(len > 0 && is_beginning_of_record(&bytes[..rest], whole + 1, &mark))
     }
 
-    /// Write the records, and tell after each chunk how many there are.
+    /// Writes the records, and reports the number after each chunk.
     pub(super) fn write(
         &mut self,
         records: u64,
@@ -173,10 +173,11 @@ impl DataFile {
     }
 }
 
-/// Remove a data file; says how large it was.
+/// Removes a data file. Returns its size.
 ///
 /// # Errors
-/// When it is missing, is not ours, or is in use.
+///
+/// If it does not exist, is not ours, or is in use.
 pub fn erase(path: &Path) -> Result<Bytes, ClassicError> {
     let mut data = DataFile::find(path, "erased")?;
     let size = data.len()?;
@@ -185,7 +186,7 @@ pub fn erase(path: &Path) -> Result<Bytes, ClassicError> {
     Ok(Bytes(size))
 }
 
-/// Open any file or block device to read it, through a lock that keeps it from being erased.
+/// Opens any file or block device for reading, with a lock that prevents erasing it.
 pub(super) fn open_existing(path: &Path, caching: Caching) -> Result<Target, ClassicError> {
     let target = open_to_read(path, caching).map_err(|error| hinted(error, path))?;
     if target.size() < RECORD_BYTES as u64 {
@@ -200,13 +201,13 @@ pub(super) fn open_existing(path: &Path, caching: Caching) -> Result<Target, Cla
             "{} is being written by another diskrand: begin when that has ended",
             path.display()
         ))),
-        // Where there are no locks, nobody can be asked.
+        // Without locks, use by others is not detected.
         _ => Ok(target),
     }
 }
 
-/// The document writes `DataFile.txt` and reads `Datafile.txt`, and in another place `RandData` and
-/// `RanData`: to its system that was one name, or is easily mistyped.
+/// The document writes `DataFile.txt` and reads `Datafile.txt`, and elsewhere `RandData` and
+/// `RanData`: on its system these were one name, or are easily mistyped.
 fn hinted(error: ClassicError, path: &Path) -> ClassicError {
     match meant(path) {
         Some(name) => ClassicError::Usage(format!(
@@ -217,7 +218,7 @@ fn hinted(error: ClassicError, path: &Path) -> ClassicError {
     }
 }
 
-/// The only file beside a missing one whose name is the same but for case or one letter.
+/// The only file with the name of a missing one except for case or one letter.
 fn meant(path: &Path) -> Option<String> {
     if path.symlink_metadata().is_ok() {
         return None;

@@ -1,4 +1,4 @@
-//! The log that several programs append to, each of them whole lines.
+//! The log to which several programs append, each whole lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::run::{ClassicError, LogPlace, ProgramRun};
 
-/// Bytes of an existing file that are looked at.
+/// Bytes of an existing file that are checked.
 const HEAD_BYTES: u64 = 4096;
 
 /// One or two open logs, or none.
@@ -22,13 +22,13 @@ pub(super) struct OpenLogs {
     transactions: Option<OpenLogFile>,
 }
 
-/// Nobody else can have this user's number while this is there.
+/// Reserves this user's number while it exists.
 pub(super) struct UserNumber {
     _listener: Option<UnixListener>,
 }
 
 impl OpenLogs {
-    /// The logs of a program; none where its lines are not logged.
+    /// The logs of a program; none if its lines are not logged.
     pub(super) fn of(run: &ProgramRun<'_>, name: &LogName) -> Result<Self, ClassicError> {
         match run.logs {
             LogPlace::Named => Self::open(name),
@@ -36,7 +36,7 @@ impl OpenLogs {
         }
     }
 
-    /// Open what is there, or make it.
+    /// Opens an existing log, or creates it.
     fn open(name: &LogName) -> Result<Self, ClassicError> {
         let (profiles, transactions) = match name {
             LogName::One(name) => (name.as_str(), None),
@@ -49,7 +49,7 @@ impl OpenLogs {
         })
     }
 
-    /// Refuse the file that is measured.
+    /// Refuses the file that is measured.
     pub(super) fn refuse(&self, data: &File) -> Result<(), ClassicError> {
         let data = data
             .metadata()
@@ -65,15 +65,15 @@ impl OpenLogs {
         Ok(())
     }
 
-    /// Take a user's number in this log for the life of the program: lines of two users with one
-    /// number could not be told apart, and both would read the same records.
+    /// Reserves a user's number in this log for the life of the program: lines of two users with
+    /// one number could not be told apart, and both would read the same records.
     pub(super) fn claim(&self, user: u32) -> Result<UserNumber, ClassicError> {
         let Some(log) = self.transactions.as_ref().or(self.profiles.as_ref()) else {
             return Ok(UserNumber { _listener: None });
         };
         let (device, inode) = log.identity;
         let name = format!("seekstone-diskrand-{device}-{inode}-{user}");
-        // A name without a file: it goes with the program, however that ends.
+        // A name without a file, which disappears with the program, however that ends.
         let claimed = SocketAddr::from_abstract_name(name)
             .and_then(|address| UnixListener::bind_addr(&address));
         match claimed {
@@ -87,12 +87,12 @@ impl OpenLogs {
                     log.path.display()
                 )))
             }
-            // Where there are no such names, two users of one number are only not noticed.
+            // Without such names, two users with one number are not detected.
             Err(_) => Ok(UserNumber { _listener: None }),
         }
     }
 
-    /// Append to the log, or the first of two.
+    /// Appends to the log, or the first of two.
     pub(super) fn profile(&mut self, text: &str) -> Result<(), ClassicError> {
         match &mut self.profiles {
             Some(log) => log.append(text),
@@ -100,7 +100,7 @@ impl OpenLogs {
         }
     }
 
-    /// Append to the log, or the second of two.
+    /// Appends to the log, or the second of two.
     pub(super) fn transaction(&mut self, text: &str) -> Result<(), ClassicError> {
         match &mut self.transactions {
             Some(log) => log.append(text),
@@ -117,7 +117,7 @@ struct OpenLogFile {
     path: PathBuf,
     file: File,
     identity: (u64, u64),
-    /// Whether it was made here and holds nothing yet: then it goes again.
+    /// Whether it was created here and is still empty, so that it is removed again.
     is_new: bool,
 }
 
@@ -136,7 +136,7 @@ impl OpenLogFile {
                 .read(true)
                 .append(true)
                 .create_new(is_new)
-                // Something else may have come into its place meanwhile: a FIFO must not hang us.
+                // Another file may have taken its place meanwhile: a FIFO must not block.
                 .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
                 .open(path)
         };
@@ -162,7 +162,7 @@ impl OpenLogFile {
         Ok(log)
     }
 
-    /// Somebody's own text is no place for our lines.
+    /// Our lines must not go into someone else's text.
     fn refuse_foreign(&self) -> Result<(), ClassicError> {
         let mut head = Vec::new();
         (&self.file)
@@ -178,8 +178,8 @@ impl OpenLogFile {
         )))
     }
 
-    /// One call for all lines, behind whatever others appended. Under a lock, so that it holds on
-    /// network file systems too, and what did not fit whole can be taken back.
+    /// One call for all lines, after those of others. Under a lock, so that it is correct on
+    /// network file systems, too, and an incomplete write can be undone.
     fn append(&mut self, text: &str) -> Result<(), ClassicError> {
         let is_locked = flock(&self.file, FlockOperation::LockExclusive).is_ok();
         let written = self.append_whole(&format!("{text}\n"), is_locked);
@@ -195,7 +195,7 @@ impl OpenLogFile {
         let before = self.file.metadata()?.len();
         let written = self.file.write_all(text.as_bytes());
         if written.is_err() && is_locked {
-            // Nothing cut stays in the log; that it cannot be cut off is the smaller evil.
+            // No partial line stays in the log. Failing to truncate is the lesser evil.
             let _ = self.file.set_len(before);
         }
         written
@@ -209,7 +209,7 @@ impl Drop for OpenLogFile {
             found.is_ok_and(|it| (it.dev(), it.ino()) == self.identity && it.len() == 0)
         };
         if self.is_new && is_ours() {
-            // An empty log tells nobody anything; that it stays does no harm.
+            // An empty log is useless. Failing to remove it is harmless.
             let _ = std::fs::remove_file(&self.path);
         }
     }

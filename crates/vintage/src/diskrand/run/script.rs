@@ -1,4 +1,4 @@
-//! What one user wants, transaction by transaction: the same again for the same seed.
+//! The transactions of one user, reproducible from the seed.
 
 use crate::diskrand::ReadArguments;
 use random::{Purpose, Stream, standard_exponential};
@@ -10,17 +10,17 @@ const CLIENT: u64 = 0;
 /// One transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ScriptStep {
-    /// Whole seconds to think before it.
+    /// Think time before it, whole seconds.
     pub(super) think_s: u32,
     /// I/Os.
     pub(super) ios: u64,
-    /// Processor work, nanoseconds.
+    /// CPU work, nanoseconds.
     pub(super) cpu_ns: u64,
-    /// The factor that scales both; zero where loads do not vary.
+    /// Factor that scales both; zero if loads do not vary.
     pub(super) load: f64,
 }
 
-/// Streams of one user.
+/// Random streams of one user.
 #[derive(Clone, Debug)]
 pub(super) struct UserStreams {
     think: Stream,
@@ -31,7 +31,7 @@ pub(super) struct UserStreams {
     cpu_ns: f64,
     varies: bool,
     records: u64,
-    /// Parts of an I/O that the next transaction is owed, so that the mean is kept.
+    /// Fraction of an I/O carried over to the next transaction, so that the mean is kept.
     ios_owed: f64,
 }
 
@@ -51,8 +51,8 @@ impl UserStreams {
         }
     }
 
-    /// The next transaction. Think times are whole seconds from zero to twice their mean, all as
-    /// likely: so they are in the document's logs.
+    /// The next transaction. Think times are whole seconds, uniform from zero to twice their mean,
+    /// as in the document's logs.
     pub(super) fn step(&mut self) -> ScriptStep {
         let think_s = self.think.below(2 * u64::from(self.think_s) + 1);
         let load = if self.varies {
@@ -108,7 +108,7 @@ mod tests {
             counts[step.think_s as usize] += 1;
             assert_eq!((step.ios, step.cpu_ns, step.load), (20, 20_000_000, 0.0));
         }
-        // A thousand of each, give or take four standard deviations.
+        // A thousand of each, within four standard deviations.
         assert!(
             counts.iter().all(|&count| (880..1120).contains(&count)),
             "{counts:?}"
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(records(101), records(101));
         assert_ne!(records(101), records(102));
         assert!(records(7).iter().all(|&record| record < 1000));
-        // Another load leaves the records as they were.
+        // Another load does not change the records.
         let mut varied = script(ReadMode::Yread, 101);
         varied.step();
         let found: Vec<u64> = (0..50).map(|_| varied.record()).collect();

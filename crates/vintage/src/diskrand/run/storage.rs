@@ -1,4 +1,4 @@
-//! What carries one request after the other out: real storage, or a model in virtual time.
+//! Executes one request after the other on real storage, or on a model in virtual time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use host::inspect::FetchAccount;
 use host::interrupt::Interrupt;
 use lab::laboratory::error_name;
 
-/// How long a real wait lasts before somebody looks for a signal.
+/// Interval for checking signals during a real wait.
 const SLICE: Duration = Duration::from_millis(50);
-/// Rounds of work between two looks at the processor's clock: about a microsecond.
+/// Rounds of work between two checks of the CPU clock: about a microsecond.
 const ROUNDS: u32 = 1000;
-/// A span of a user's time that is longer says how much of it is left.
+/// Longer waits of a user report the remaining time.
 const LONG_WAIT: Duration = Duration::from_secs(2);
-/// Bytes of a page that a driver counts.
+/// Page size in driver counters.
 const PAGE_BYTES: u64 = 4096;
-/// What is kept when a signal comes in a wait; whoever knows better says so.
+/// What is kept when a signal arrives during a wait, unless the caller knows better.
 const KEPT: &str = "the lines so far are in the log";
 
-/// Storage with the clock that belongs to it.
+/// Storage with its clock.
 pub(super) struct TimedStorage<'a> {
     interrupt: &'a Interrupt,
     driver: Box<dyn Driver>,
@@ -43,14 +43,14 @@ pub(super) struct TimedStorage<'a> {
     bytes_read: u64,
 }
 
-/// The machine that a program runs on.
+/// The machine on which a program runs.
 enum ProgramMachine {
-    /// One in virtual time, with processors of its own.
+    /// A simulated one, with its own processors.
     Modelled,
     This {
-        /// Whether its page cache is bypassed.
+        /// Whether the page cache is bypassed.
         is_direct: bool,
-        /// What it had counted when the storage was opened.
+        /// Counters when the storage was opened.
         counters: Box<Counters>,
     },
 }
@@ -68,7 +68,7 @@ impl<'a> TimedStorage<'a> {
         Self::new(driver, name, bytes, ProgramMachine::Modelled, interrupt)
     }
 
-    /// A file of a model that other programs use, too.
+    /// A file of a model shared with other programs.
     pub(super) fn shared(
         slot: &ProgramSlot,
         name: &str,
@@ -125,33 +125,33 @@ impl<'a> TimedStorage<'a> {
         }
     }
 
-    /// Bytes of the file.
+    /// Size of the file, bytes.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The present instant, real or virtual.
+    /// The current time, real or virtual.
     pub(super) fn now(&self) -> Instant {
         self.driver.now()
     }
 
-    /// Date and time of day at an instant, real or virtual.
+    /// Date and time of day of an instant, real or virtual.
     fn moment(&self, at: Instant) -> jiff::Zoned {
         let passed = at.since(self.origin).as_nanos();
         moment_after(&self.begun, Instant(passed))
     }
 
-    /// The present moment as C's `ctime` writes it.
+    /// The current time in the format of C's `ctime`.
     pub(super) fn timestamp(&self) -> String {
         timestamp_of(&self.moment(self.now()))
     }
 
-    /// The time of day at an instant, real or virtual.
+    /// The time of day of an instant, real or virtual.
     pub(super) fn time_of_day(&self, at: Instant) -> TimeOfDay {
         time_of_day(&self.moment(at))
     }
 
-    /// Let time pass; `look` is told how much is left, now and then.
+    /// Lets time pass; `look` is called with the remaining time now and then.
     pub(super) fn pass_time(
         &mut self,
         until: Instant,
@@ -169,7 +169,7 @@ impl<'a> TimedStorage<'a> {
         }
     }
 
-    /// Until when to wait before somebody looks for a signal; virtual time passes at once.
+    /// Until when to wait before signals are checked; virtual time passes at once.
     fn deadline(&self, until: Instant) -> Instant {
         match self.machine {
             ProgramMachine::Modelled => until,
@@ -177,20 +177,20 @@ impl<'a> TimedStorage<'a> {
         }
     }
 
-    /// Whether somebody waits through that span, and wants to see how much of it is left.
+    /// Whether a person waits for that span, and wants to see the remaining time.
     pub(super) fn is_long(&self, span: Duration) -> bool {
         let is_lived_through = matches!(self.machine, ProgramMachine::This { .. });
         is_lived_through && span > LONG_WAIT
     }
 
-    /// Read record `number`, counted from zero.
+    /// Reads record `number`, counted from zero.
     pub(super) fn read(&mut self, number: u64) -> Result<Completion, ClassicError> {
         let op = part_of_file(false, number * RECORD_BYTES as u64, RECORD_BYTES as u32);
         self.bytes_read += RECORD_BYTES as u64;
         self.carry_out(op)
     }
 
-    /// Write record `number`, counted from zero; of models only.
+    /// Writes record `number`, counted from zero; models only.
     pub(super) fn write(&mut self, number: u64) -> Result<Completion, ClassicError> {
         assert!(
             matches!(self.machine, ProgramMachine::Modelled),
@@ -200,7 +200,7 @@ impl<'a> TimedStorage<'a> {
         self.carry_out(op)
     }
 
-    /// Have the program's memory in the machine, which its file cache then lacks; of models only.
+    /// Allocates the program's memory on the machine, reducing its file cache; models only.
     pub(super) fn take_memory(&mut self, bytes: u64) -> Result<(), ClassicError> {
         assert!(
             matches!(self.machine, ProgramMachine::Modelled),
@@ -213,8 +213,8 @@ impl<'a> TimedStorage<'a> {
         self.carry_out(op).map(|_| ())
     }
 
-    /// Have a processor work for so long; says when that was done. A real one works on this thread,
-    /// as a user's own program does.
+    /// Does CPU work of this length. Returns its end. Real work runs on this thread, as in a user's
+    /// own program.
     pub(super) fn compute(&mut self, work_ns: u64) -> Result<Instant, ClassicError> {
         if let ProgramMachine::Modelled = self.machine {
             let op = Op::Compute {
@@ -264,7 +264,7 @@ impl<'a> TimedStorage<'a> {
         }
     }
 
-    /// Where the bytes that were read came from, in words; `None` where that has no meaning.
+    /// Where the bytes read came from, in words; `None` if not applicable.
     pub(super) fn origin_of_bytes(&self) -> Option<String> {
         let ProgramMachine::This {
             is_direct,
@@ -286,7 +286,7 @@ impl<'a> TimedStorage<'a> {
         })
     }
 
-    /// The same of a model with a file cache.
+    /// The same for a model with a file cache.
     fn share_of_file_cache(&self) -> Option<String> {
         let fetched = self.driver.activity()?.pages_fetched? * PAGE_BYTES;
         let answered = self.bytes_read.saturating_sub(fetched);

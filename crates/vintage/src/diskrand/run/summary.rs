@@ -1,4 +1,4 @@
-//! What one user saw, in a few words.
+//! Summary of one user's response times.
 
 use std::fmt;
 
@@ -6,12 +6,13 @@ use crate::diskrand::percentile_95;
 use stats::{Estimate, mean_interval};
 use units::{Duration, format_duration_ns, format_interval_ns};
 
-/// Response times that are kept for percentile and interval; beyond, the first ones stand for all.
+/// Maximum number of response times kept for percentile and interval; beyond that, the first ones
+/// represent all.
 const TIMES_MAX: usize = 1 << 20;
-/// Transactions below which an interval would say nothing.
+/// Minimum number of transactions for an interval.
 const INTERVAL_MIN: usize = 10;
 
-/// What one user saw.
+/// Response times of one user.
 #[derive(Clone, Debug, Default)]
 pub struct ReadSummary {
     user: u32,
@@ -46,13 +47,13 @@ impl ReadSummary {
         }
     }
 
-    /// Response times, seconds; of very many the first ones.
+    /// Response times, seconds; of very many only the first ones.
     #[must_use]
     pub fn times_s(&self) -> &[f64] {
         &self.times_s
     }
 
-    /// Transactions that were done.
+    /// Number of finished transactions.
     #[must_use]
     pub const fn done(&self) -> u64 {
         self.done

@@ -1,4 +1,4 @@
-//! `Read` and its relatives: one user thinks, and makes transactions.
+//! `Read` and its variants: one user thinks, and performs transactions.
 
 use std::path::Path;
 
@@ -18,26 +18,27 @@ use crate::run::{ClassicError, ProgramRun};
 use host::limits::{Excess, LimitError, check_budget};
 use lab::laboratory::with_causes;
 
-/// Files of a program.
+/// Number of files of a program.
 const FILES: u64 = 8;
 /// Milliseconds of a day.
 const DAY_MS: u64 = 86_400_000;
-/// Bytes of memory that are taken at once.
+/// Memory allocated at once, bytes.
 const MEMORY_PART: usize = 64 << 20;
 
-/// What became of a user.
+/// Result of a user.
 #[derive(Debug)]
 pub struct UserOutcome {
-    /// What it saw.
+    /// Its response times.
     pub summary: ReadSummary,
-    /// Why it did not make all its transactions.
+    /// Why it did not perform all its transactions.
     pub ended: Result<(), ClassicError>,
 }
 
-/// Be one user until its transactions are done.
+/// Acts as one user until its transactions are done.
 ///
 /// # Errors
-/// When it cannot begin; what comes later is part of the outcome.
+///
+/// If it cannot start. Later errors are part of the outcome.
 pub fn run_user(
     request: &UserRequest,
     run: &mut ProgramRun<'_>,
@@ -88,14 +89,14 @@ pub fn run_user(
                 error => with_causes(error),
             },
         };
-        // The log may be what failed; the error is told in any case.
+        // The log may have failed; the error is reported in any case.
         let _ = logs.profile(&stopped.line());
     }
     drop(number);
     Ok(UserOutcome { summary, ended })
 }
 
-/// What was asked for in the words of the command line.
+/// The request in the words of the command line.
 fn too_much_memory(error: LimitError, arguments: &ReadArguments) -> ClassicError {
     let memory = error.excesses.iter().find_map(|excess| match excess {
         Excess::Memory {
@@ -149,8 +150,8 @@ fn require_record(name: &str, bytes: u64) -> Result<(), ClassicError> {
     Err(ClassicError::Usage(text))
 }
 
-/// The user's number, or with the time of day in it: no two users draw the same then, and none
-/// draws the same again. Another draw begins behind the largest number that a user may have.
+/// The user's number, or a seed that includes the time of day, so that no two users draw the same
+/// and none repeats its draws. Other draws start after the largest possible user number.
 fn seed_of(arguments: &ReadArguments, now: &jiff::Zoned) -> u64 {
     let user = u64::from(arguments.user) + (arguments.draw << u32::BITS);
     if !arguments.mode.draws_new_records() {
@@ -171,7 +172,7 @@ struct User<'a, 'b> {
 }
 
 impl User<'_, '_> {
-    /// Take memory, and say what is done.
+    /// Allocates memory, and reports what is done.
     fn begin(&mut self, memory: u64, seed: u64, logs: &mut OpenLogs) -> Result<(), ClassicError> {
         let heading = RunHeading {
             timestamp: self.storage.timestamp(),
@@ -204,7 +205,7 @@ impl User<'_, '_> {
         };
         lines.push_str(&profile.lines());
         self.run.console.line(&format!("\n{lines}"));
-        // One call: lines of other users cannot come between.
+        // One call, so that lines of other users cannot come between.
         logs.profile(&format!("{}\n\n{lines}", heading.line()))
     }
 
@@ -213,7 +214,7 @@ impl User<'_, '_> {
         let bytes = usize::try_from(bytes).map_err(|_| too_much())?;
         let reserved = self.memory.try_reserve_exact(bytes);
         reserved.map_err(|_| too_much())?;
-        // Filled part by part: gigabytes take seconds, and a signal must not wait for them.
+        // Filled in parts: gigabytes take seconds, and a signal must not wait for them.
         while self.memory.len() < bytes {
             self.run.go_on("no transaction was done")?;
             let len = bytes.min(self.memory.len() + MEMORY_PART);
@@ -227,7 +228,7 @@ impl User<'_, '_> {
         Ok(())
     }
 
-    /// Write one byte of each page: the system has to have it there.
+    /// Writes one byte per page, so that the system must allocate it.
     fn touch_memory(&mut self) {
         for page in self.memory.chunks_mut(PAGE_BYTES) {
             page[0] = page[0].wrapping_add(1);
@@ -277,7 +278,7 @@ impl User<'_, '_> {
         })
     }
 
-    /// Equal parts of the processor work, each before an I/O; from the beginning to the end.
+    /// Equal parts of the CPU work before each I/O, from the start to the end.
     fn transact(
         &mut self,
         step: &ScriptStep,
@@ -313,5 +314,5 @@ impl User<'_, '_> {
     }
 }
 
-/// What is left when a signal comes within a transaction.
+/// What is left when a signal arrives within a transaction.
 const KEPT: &str = "the transactions that were done are in the log";

@@ -1,4 +1,4 @@
-//! `Write`: a file of records is written, and read at random in three passes.
+//! `Write`: writes a file of records, and reads it at random in three passes.
 
 use std::path::Path;
 
@@ -14,22 +14,22 @@ use crate::moment::{TimeOfDay, time_of_day};
 use crate::run::data_file::DataFile;
 use crate::run::{ClassicError, ProgramRun, go_on, timestamp};
 
-/// Passes of reading.
+/// Number of read passes.
 const PASSES: u64 = 3;
-/// Reads after which a pass looks at the clock; it has one such group at least.
+/// Reads between two checks of the clock; a pass has at least one such group.
 const GROUP: u64 = 200;
-/// Records of a model between two words about how far it is.
+/// Records of a model between two progress reports.
 const PROGRESS_RECORDS: u64 = 4096;
-/// The seed of the records: no user has part in them.
+/// Seed of the records, which do not depend on a user.
 const SEED: u64 = 0;
-/// What is left when a signal comes.
+/// What is left when a signal arrives.
 const WHILE_WRITING: &str = "the unfinished data file was removed";
 
-/// What reading says to who looks on.
+/// Texts about reading for the user.
 struct ReadingWords {
-    /// What is left when a signal comes.
+    /// What is left when a signal arrives.
     kept: &'static str,
-    /// Records between two words about how far it is.
+    /// Records between two progress reports.
     shown_every: u64,
 }
 
@@ -42,12 +42,12 @@ const OF_A_MODEL: ReadingWords = ReadingWords {
     shown_every: PROGRESS_RECORDS,
 };
 
-/// Write a file and read it. On a model that other programs use, too, it is put behind the files
-/// that there are.
+/// Writes a file and reads it. On a model shared with other programs, it is placed after the
+/// existing files.
 ///
 /// # Errors
-/// When the file is not ours, there is no room, the system refuses, there is no such model, or a
-/// signal comes.
+/// If the file is not ours, there is no space, the system refuses, the model does not exist, or a
+/// signal arrives.
 pub fn run_write(request: &WriteRequest, run: &mut ProgramRun<'_>) -> Result<(), ClassicError> {
     let arguments = &request.arguments;
     let (path, size) = (Path::new(&arguments.file), arguments.megabytes << 20);

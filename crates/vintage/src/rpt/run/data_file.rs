@@ -1,6 +1,6 @@
-//! The data file: found, checked, or made, and never harmed when it is not ours.
+//! The data file: found, checked or created, and never harmed if it is not ours.
 //!
-//! A file that this program made has a marker beside it, and carries its seal in every block (see
+//! A file created by this program has a marker beside it, and its seal in every block (see
 //! [`lab::data_marker`]). Only such a file is written to without `--overwrite`.
 
 use std::fs::File;
@@ -29,23 +29,23 @@ use crate::run::{ClassicError, go_on};
 /// Bytes written at once.
 const CHUNK: usize = 1 << 20;
 
-/// How a data file is used, whatever its size.
+/// How a data file is accessed, whatever its size.
 #[derive(Clone, Debug)]
 pub struct DataAccess {
     /// Seed of everything random.
     pub seed: u64,
-    /// What carries I/Os out.
+    /// The driver.
     pub driver: DriverKind,
     /// Whether a file that is not ours may be written to.
     pub overwrite: bool,
-    /// The device's name as typed, where its content may be lost.
+    /// The device's name as typed, if its content may be destroyed.
     pub confirmed: Option<String>,
-    /// Room that stays free when a data file is made.
+    /// Reserve of free space when a data file is created.
     pub reserve: Option<u64>,
 }
 
 impl DataAccess {
-    /// Of a model, or a file of ours.
+    /// For a model, or our own file.
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         Self {
@@ -58,47 +58,47 @@ impl DataAccess {
     }
 }
 
-/// What is wanted of a data file.
+/// Requirements for a data file.
 pub(super) struct DataRequest<'a> {
     pub(super) name: TargetName,
-    /// Its size, where one is given: that of a file to be made, or the part to use.
+    /// Its size, if given: of a file to create, or the part to use.
     pub(super) size: Option<u64>,
     /// Whether it will be written to.
     pub(super) writes: bool,
     pub(super) access: &'a DataAccess,
-    /// What all I/Os are multiples of.
+    /// Alignment of all I/Os.
     pub(super) unit: u64,
 }
 
 /// A data file that is ready.
 pub(super) struct RptDataFile {
-    /// As it was named.
+    /// Its name as given.
     pub(super) name: String,
-    /// Bytes that are used.
+    /// Bytes used.
     pub(super) bytes: u64,
-    /// What should be known about it, a sentence each.
+    /// Notes about it, a sentence each.
     pub(super) notes: Vec<String>,
     pub(super) storage: DataStorage,
 }
 
-/// Where its data are.
+/// Where its data is.
 pub(super) enum DataStorage {
     Simulated(SimSpec),
     /// A file or device.
     Real {
         targets: Arc<TargetTable>,
-        /// What everything that is written carries, so that the file stays ours.
+        /// The seal in everything written, so that the file stays ours.
         seal: Seal,
-        /// Says that it is in use, as long as this value lives.
+        /// The lock that marks it as in use.
         _held: Option<HeldFile>,
     },
 }
 
-/// Told of a file being made: bytes written, and all bytes.
+/// Receives the progress of a file being created: bytes written, and total.
 pub type Filling<'a> = &'a mut dyn FnMut(u64, u64);
 
 impl RptDataFile {
-    /// Bytes of the caches between a program and the medium, where they are known: of a model.
+    /// Size of the caches between a program and the medium, if known: for a model.
     pub(super) fn cache_bytes(&self) -> Option<u64> {
         match &self.storage {
             DataStorage::Simulated(spec) => spec.cache_bytes(),
@@ -107,11 +107,10 @@ impl RptDataFile {
     }
 }
 
-/// Find or make the data file. `fits` says whether a size is large enough, before anything is
-/// made or read.
+/// Finds or creates the data file. `fits` checks the size before anything is created or read.
 ///
 /// # Errors
-/// When it is missing, too small, not ours, or the system refuses.
+/// If it is missing, too small or not ours, or the system refuses.
 pub(super) fn open_data(
     request: &DataRequest<'_>,
     fits: &dyn Fn(u64) -> Result<(), String>,
@@ -173,7 +172,7 @@ pub(super) fn open_data(
         notes,
         storage: DataStorage::Real {
             targets: Arc::new(TargetTable::new(vec![target])),
-            // With the seal of its marker a file of the user's would pass for ours next time.
+            // With the seal of its marker, a user's file would be taken for ours next time.
             seal: marker
                 .filter(|_| is_ours)
                 .map_or_else(Seal::of_this_run, |marker| marker.seal()),
@@ -182,11 +181,11 @@ pub(super) fn open_data(
     })
 }
 
-/// A data file with a lock that says it is being measured.
+/// A data file with a lock that marks it as being measured.
 pub(super) struct HeldFile(File);
 
-/// Hold a file, and note who else does. Of a device nobody can be asked, which others lock for
-/// reasons of their own, nor on a file system without locks.
+/// Locks a file, and notes other users. Not possible for a device, which others lock for their own
+/// reasons, or on a file system without locks.
 fn hold(target: &Target, notes: &mut Vec<String>) -> std::io::Result<Option<HeldFile>> {
     if target.kind() != TargetFileType::File {
         return Ok(None);
@@ -205,13 +204,13 @@ fn hold(target: &Target, notes: &mut Vec<String>) -> std::io::Result<Option<Held
 
 impl Drop for HeldFile {
     fn drop(&mut self) {
-        // io_uring lets go of its files a little after the process has ended: the next program
-        // would find the lock of one that is gone.
+        // io_uring releases its files a little after the process has ended: the next program would
+        // find a lock without owner.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
-/// All of it, or as much as asked for.
+/// All of it, or the requested part.
 fn part(request: &DataRequest<'_>, whole: u64) -> Result<u64, ClassicError> {
     match request.size {
         Some(wanted) if wanted > whole => Err(ClassicError::Usage(format!(
@@ -233,12 +232,12 @@ fn is_missing(path: &Path) -> Result<bool, ClassicError> {
     }
 }
 
-/// The marker beside a file, if there is one and it is one.
+/// The marker of a file, if there is a valid one.
 fn marker_of(path: &Path) -> Result<Option<DataMarker>, ClassicError> {
     DataMarker::read(path).map_err(ClassicError::file("read the marker of", path))
 }
 
-/// Whether what was opened may be written without anybody's leave.
+/// Whether it may be written without permission.
 fn is_ours(target: &Target, marker: Option<&DataMarker>) -> Result<bool, ClassicError> {
     let Some(marker) = marker.filter(|marker| marker.is_complete()) else {
         return Ok(false);
@@ -250,20 +249,20 @@ fn is_ours(target: &Target, marker: Option<&DataMarker>) -> Result<bool, Classic
     Ok(proved)
 }
 
-/// What exists, open.
+/// An existing file or device, opened.
 struct OpenedDataFile {
     target: Target,
     notes: Vec<String>,
     is_ours: bool,
 }
 
-/// Open what exists, to read it or, if that does no harm, to write it.
+/// Opens an existing file or device to read it or, if harmless, to write it.
 fn open_target(
     path: &Path,
     request: &DataRequest<'_>,
     marker: Option<&DataMarker>,
 ) -> Result<OpenedDataFile, ClassicError> {
-    // A device is opened for writing only with leave: that alone can disturb others.
+    // A device is opened for writing only with permission, since that alone can disturb others.
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
     if request.writes && !request.access.overwrite && !is_file {
         return Err(foreign(path));
@@ -291,7 +290,7 @@ fn open_target(
     })
 }
 
-/// Open it past the page cache, or say why that cannot be.
+/// Opens it with direct I/O, or reports why that is not possible.
 fn open_past_the_cache(
     path: &Path,
     request: &DataRequest<'_>,
@@ -317,7 +316,7 @@ fn open_past_the_cache(
     if request.unit.is_multiple_of(unit) {
         return Ok((target, None));
     }
-    // A claim on a device cannot be held twice.
+    // A device cannot be claimed twice.
     drop(target);
     let target = Target::open(path, &options(Caching::Buffered))?;
     let why = "I/Os of these sizes cannot pass the page cache";
@@ -332,8 +331,8 @@ fn foreign(path: &Path) -> ClassicError {
     ))
 }
 
-/// A file that an earlier start of ours did not fill to its end is removed if it is to be made
-/// anew; whether it was.
+/// Removes an incomplete file of an earlier run if it is to be created again. Returns whether it
+/// did.
 fn remove_unfinished(path: &Path, request: &DataRequest<'_>) -> Result<bool, ClassicError> {
     let Some(marker) = marker_of(path)?.filter(|marker| !marker.is_complete()) else {
         return Ok(false);
@@ -353,7 +352,7 @@ fn remove_unfinished(path: &Path, request: &DataRequest<'_>) -> Result<bool, Cla
     }
     let removed = marker.remove_with(path);
     let removed = removed.map_err(ClassicError::file("remove", path))?;
-    // What is not ours is found out again, and named, when it is opened.
+    // Files that are not ours are detected and named when opened.
     Ok(removed != Removal::Foreign)
 }
 
@@ -383,7 +382,7 @@ fn make(
     Ok(())
 }
 
-/// Fill the file with noise, so that every read reaches a block that was written.
+/// Fills the file with noise, so that every read reaches a written block.
 fn fill(
     file: &File,
     path: &Path,

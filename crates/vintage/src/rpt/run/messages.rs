@@ -1,4 +1,4 @@
-//! A control thread that sums its I/Os up in messages and can be told to stop.
+//! A control thread that sums its I/Os in messages and can be stopped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +7,10 @@ use crate::rpt::{Sums, ThreadMessage};
 use units::Instant;
 use workload::{Agenda, Client, Completion, ControlThread, Errno, Event, Op};
 
-/// What control threads say, in the order of their saying it.
+/// Messages of control threads, in order.
 pub(super) type Mailbox = Arc<Mutex<Vec<Posted>>>;
 
-/// How much a control thread says.
+/// Level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     Messages,
@@ -18,16 +18,16 @@ pub enum Detail {
     EachIo,
 }
 
-/// What a control thread says.
+/// A message of a control thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Posted {
-    /// Which of all threads that were ever started.
+    /// Number of the thread among all ever started.
     pub launch: u64,
     pub at: Instant,
     pub report: ThreadReport,
 }
 
-/// Kinds of what is said.
+/// Kinds of messages.
 #[derive(Clone, Copy, Debug)]
 pub enum ThreadReport {
     /// The I/Os of a message are done.
@@ -37,7 +37,7 @@ pub enum ThreadReport {
     /// An I/O failed; the thread does no more.
     Failed {
         op: Op,
-        /// What the system said.
+        /// The system's error.
         errno: Errno,
     },
     /// The data file ends within an I/O; the thread does no more.
@@ -52,11 +52,11 @@ pub enum ThreadReport {
 #[derive(Clone, Copy, Debug)]
 pub struct IoDetail {
     pub op: Op,
-    /// How long after it was due it was handed over.
+    /// From due to submission.
     pub wait: f64,
-    /// What passed between its being ready and its being handed over.
+    /// From ready to submission.
     pub seek: f64,
-    /// What it took.
+    /// Service time.
     pub xfer: f64,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct MessageThread {
     detail: Detail,
     ios_per_message: u32,
     ios: u32,
-    /// Of the message that is not whole yet.
+    /// Sums of the incomplete message.
     sums: Sums,
     last: Instant,
     stop: Arc<AtomicBool>,
@@ -108,7 +108,7 @@ impl MessageThread {
         mailbox.push(posted);
     }
 
-    /// Add an I/O to the message; whether the thread can go on.
+    /// Adds an I/O to the message. Returns whether the thread can continue.
     fn add(&mut self, completion: &Completion) -> bool {
         let (op, at) = (completion.request.op, completion.completed);
         match completion.result {

@@ -1,6 +1,5 @@
-//! Run, log and report file of a test, each line written through as it comes.
-//!
-//! Results of earlier tests are never lost: a file of that name gets a number behind it.
+//! Run, log and report file of a test, written line by line. Results of earlier tests are never
+//! lost: a file with the same name gets a number appended.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::run::ClassicError;
 
-/// The highest number behind a name.
+/// Maximum number appended to a name.
 const NUMBER_MAX: u32 = 9999;
 
 /// The three files, or none of them.
@@ -21,7 +20,7 @@ pub struct OutputFiles {
 }
 
 impl OutputFiles {
-    /// No files: whoever asks has the entries from the operator.
+    /// No files: the caller gets the entries from the operator.
     #[must_use]
     pub fn nowhere() -> Self {
         Self::default()
@@ -50,7 +49,7 @@ impl OutputFiles {
         })
     }
 
-    /// Names that files of earlier tests have now.
+    /// New names of earlier tests' files.
     #[must_use]
     pub fn kept(&self) -> &[String] {
         &self.kept
@@ -81,7 +80,7 @@ impl OutputFiles {
     }
 }
 
-/// One call for one line: whatever ends the program, no line is cut.
+/// One call per line, so that no line is cut however the program ends.
 fn put(file: &mut Option<(PathBuf, File)>, text: &str) -> Result<(), ClassicError> {
     let Some((path, file)) = file else {
         return Ok(());
@@ -90,7 +89,7 @@ fn put(file: &mut Option<(PathBuf, File)>, text: &str) -> Result<(), ClassicErro
         .map_err(ClassicError::file("write", path.as_path()))
 }
 
-/// Give an existing file another name.
+/// Renames an existing file.
 fn keep(path: &Path) -> Result<Option<String>, ClassicError> {
     let metadata = match path.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -1,4 +1,4 @@
-//! One data file with its engine, and the control threads that are active on it.
+//! One data file with its engine and the active control threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,19 +16,19 @@ use super::data_file::{DataStorage, RptDataFile};
 use super::messages::{Detail, Mailbox, MessageThread, Posted, ThreadReport};
 use crate::run::ClassicError;
 
-/// How long the engine runs before somebody looks at the messages.
+/// How long the engine runs between two checks of the messages.
 pub(super) const SLICE: Duration = Duration::from_millis(10);
-/// Room for I/Os of threads that were stopped and are not done yet.
+/// Slots for outstanding I/Os of stopped threads.
 const STRAGGLERS: usize = 8;
-/// How long I/Os may take to come back at the end.
+/// Maximum time to drain I/Os at the end.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
 
-/// What went wrong with an I/O.
+/// A failed I/O.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failure {
     /// Number of the control thread.
     pub(super) thread: u32,
-    /// What it said.
+    /// Its message.
     pub(super) report: ThreadReport,
 }
 
@@ -51,14 +51,14 @@ pub(super) struct Rig {
     seed: u64,
     launches: u64,
     detail: Detail,
-    /// What should be known about the driver, a sentence each.
+    /// Notes about the driver, a sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// What a rig is opened with.
+/// Options of a rig.
 pub(super) struct RigOptions {
     pub(super) threads_max: u32,
-    /// The longest I/O.
+    /// Maximum I/O size.
     pub(super) io_bytes: u32,
     pub(super) seed: u64,
     pub(super) driver: DriverKind,
@@ -66,7 +66,7 @@ pub(super) struct RigOptions {
 }
 
 impl Rig {
-    /// Open an engine on `data`; `start` is the present instant in virtual time.
+    /// Opens an engine on `data`; `start` is the current virtual time.
     pub(super) fn open(
         data: &RptDataFile,
         clock: MonotonicClock,
@@ -127,12 +127,12 @@ impl Rig {
         })
     }
 
-    /// The present instant.
+    /// The current time.
     pub(super) fn now(&self) -> Instant {
         self.engine.now()
     }
 
-    /// From now on threads are of these types.
+    /// Sets the types of threads started from now on.
     pub(super) fn set_types(&mut self, types: &[ThreadType]) {
         self.spec = Some(ControlSpec {
             target: TargetId(0),
@@ -158,7 +158,7 @@ impl Rig {
             Arc::clone(&stop),
             Arc::clone(&self.mailbox),
         );
-        // An engine that has not run yet would start its first clients at its own beginning.
+        // An engine that has not run yet would start its first clients at its own start.
         let now = self.engine.now();
         self.engine.run_until(now)?;
         self.engine.add_client(thread)?;
@@ -170,7 +170,7 @@ impl Rig {
         Ok(())
     }
 
-    /// Stop control thread `number`: what it has in flight comes back and counts no more.
+    /// Stops control thread `number`: its outstanding I/Os no longer count.
     pub(super) fn stop(&mut self, number: u32) {
         self.active.retain(|active| {
             if active.number == number {
@@ -180,11 +180,11 @@ impl Rig {
         });
     }
 
-    /// Run for a slice, and hand over what was said meanwhile.
+    /// Runs for a slice, and returns the messages.
     pub(super) fn run_slice(&mut self) -> Result<Vec<Posted>, ClassicError> {
         let until = self.engine.now() + SLICE;
         self.engine.run_until(until)?;
-        // Slots serve other procedures; here they would only fill the memory.
+        // Slots serve other procedures and would only fill the memory here.
         drop(self.engine.recorder_mut().take_slots());
         let mut mailbox = self
             .mailbox
@@ -193,7 +193,7 @@ impl Rig {
         Ok(std::mem::take(&mut *mailbox))
     }
 
-    /// The number of the thread that said it, if it is active still.
+    /// Number of the sending thread, if still active.
     pub(super) fn speaker(&self, posted: &Posted) -> Option<u32> {
         let mut active = self.active.iter();
         active
@@ -201,7 +201,7 @@ impl Rig {
             .map(|active| active.number)
     }
 
-    /// Stop everything and wait for what is in flight.
+    /// Stops everything and waits for outstanding I/Os.
     pub(super) fn close(&mut self) -> Result<(), ClassicError> {
         for active in self.active.drain(..) {
             active.stop.store(true, Ordering::Relaxed);
@@ -214,7 +214,7 @@ impl Rig {
         Ok(drained?)
     }
 
-    /// What a failed I/O means, in one sentence.
+    /// The error of a failed I/O, in one sentence.
     pub(super) fn failure(&self, failure: &Failure) -> ClassicError {
         let (op, what) = match failure.report {
             ThreadReport::Failed { op, errno } => (op, error_name(errno)),

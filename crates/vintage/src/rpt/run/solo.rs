@@ -1,4 +1,4 @@
-//! Runs `transact` alone: one control thread, and what it says.
+//! Runs `transact` alone: a single control thread and its messages.
 
 use crate::rpt::{ThreadMessage, Transact};
 use sys::MonotonicClock;
@@ -18,26 +18,27 @@ use crate::run::{ClassicError, go_on};
 pub struct SoloRequest {
     /// Its switches.
     pub transact: Transact,
-    /// Messages after which it ends.
+    /// Number of messages after which it ends.
     pub messages: Option<u64>,
-    /// Whether each I/O is told.
+    /// Whether each I/O is reported.
     pub detail: Detail,
     pub access: DataAccess,
 }
 
-/// What one control thread says.
+/// Reports of a control thread.
 pub enum SoloReport<'a> {
-    /// Something that should be known, a sentence.
+    /// A note, as a sentence.
     Note(&'a str),
     Message(&'a ThreadMessage),
     /// One I/O, with the seconds since its start.
     Io(f64, &'a IoDetail),
 }
 
-/// Run one control thread until it has said enough, or a signal comes.
+/// Runs one control thread until it has reported enough, or a signal arrives.
 ///
 /// # Errors
-/// When the data file cannot be used, an I/O fails, a signal comes, or `hear` fails.
+///
+/// If the data file cannot be used, an I/O fails, a signal arrives, or `hear` fails.
 pub fn run_solo(
     request: &SoloRequest,
     interrupt: &Interrupt,

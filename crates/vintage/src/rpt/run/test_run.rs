@@ -19,60 +19,60 @@ use super::output_files::OutputFiles;
 use super::rig::{Failure, Rig, RigOptions};
 use crate::run::ClassicError;
 
-/// How often keys are looked at while nothing is measured.
+/// Interval for checking keys while nothing is measured.
 const IDLE: StdDuration = StdDuration::from_millis(50);
 
 /// How a test is run.
 #[derive(Clone, Debug)]
 pub struct TestRequest {
     pub access: DataAccess,
-    /// Whether the test begins by itself.
+    /// Whether the test starts by itself.
     pub starts: bool,
 }
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestEnding {
-    /// Everything was done.
+    /// Complete.
     Finished,
-    /// Somebody asked for the end.
+    /// Quit by the operator.
     Quit,
-    /// A signal came.
+    /// A signal arrived.
     Interrupted {
         /// Its name.
         signal: &'static str,
     },
 }
 
-/// Who watches a test and may ask for something.
+/// Observes a test and may give commands.
 pub trait Operator {
-    /// A data file is being made: bytes written, and all bytes.
+    /// A data file is being created: bytes written, and total.
     fn filling(&mut self, _done: u64, _all: u64) {}
 
-    /// Something that should be known, a sentence.
+    /// A note, as a sentence.
     fn note(&mut self, _text: &str) {}
 
-    /// An entry of the log, with the verbosity at the time.
+    /// An entry of the log, with the current verbosity.
     fn entry(&mut self, entry: &LogEntry, verbose: u8);
 
-    /// A control thread reported, with the verbosity at the time.
+    /// A message of a control thread, with the current verbosity.
     fn message(&mut self, _message: &ThreadMessage, _verbose: u8) {}
 
-    /// Called often: look at the test, and say what is wanted.
+    /// Called often, to observe the test and give a command.
     fn look(&mut self, _session: &RptSession, _elapsed_s: f64) -> Option<LiveCommand> {
         None
     }
 
-    /// Whether the operator wants to stay when everything is done.
+    /// Whether the display stays when everything is finished.
     fn stays(&self) -> bool {
         false
     }
 }
 
-/// Run `plan`, with `operator` watching. `files` are made once the data files are ready.
+/// Runs `plan` under `operator`. `files` are created once the data files are ready.
 ///
 /// # Errors
-/// When a data file cannot be used, an I/O fails, or an output file cannot be written.
+/// If a data file cannot be used, an I/O fails, or an output file cannot be written.
 pub fn run_test(
     plan: TestPlan,
     request: &TestRequest,
@@ -114,13 +114,13 @@ pub fn run_test(
     let ended = ending.and_then(|ending| closed.map(|()| ending));
     if let Err(error) = &ended {
         let text = lab::laboratory::with_causes(error);
-        // The error is told to the user in any case.
+        // The error is reported to the user in any case.
         let _ = test.files.log(&format!("error: {text}"));
     }
     ended
 }
 
-/// What the manual warns of, of each workload on its data file and of all of them together.
+/// The manual's warnings about each workload on its data file, and about all together.
 fn doubts_of(plan: &TestPlan, data: &[RptDataFile]) -> Vec<String> {
     let of_file = |workload: &Workload| {
         let file = data.iter().find(|file| file.name == workload.data_file)?;
@@ -137,7 +137,7 @@ fn io_bytes_max(plan: &TestPlan) -> u32 {
     kinds.map(|kind| kind.io_size).max().unwrap_or(0)
 }
 
-/// Every data file that a workload names, checked against all workloads that use it.
+/// Opens every data file of a workload, checked against all workloads that use it.
 fn open_all(
     plan: &TestPlan,
     request: &TestRequest,
@@ -179,13 +179,13 @@ fn open_all(
     Ok(data)
 }
 
-/// All rules that are broken, in one line.
+/// All violations, in one line.
 pub(super) fn all_of(errors: &[ConstraintError]) -> String {
     let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
     texts.join("; ")
 }
 
-/// The largest power of two that offsets and sizes of a type are multiples of, and `unit` at most.
+/// The largest power of two, up to `unit`, that divides all offsets and sizes of a type.
 pub(super) fn common_unit(unit: u64, kind: &workload::ThreadType) -> u64 {
     let offset = match kind.placement {
         workload::Placement::Packed => 0,
@@ -195,13 +195,13 @@ pub(super) fn common_unit(unit: u64, kind: &workload::ThreadType) -> u64 {
     1 << bits.trailing_zeros()
 }
 
-/// A test that is being run.
+/// A running test.
 struct RunningTest<'a> {
     session: RptSession,
     data: Vec<RptDataFile>,
     options: RigOptions,
     clock: MonotonicClock,
-    /// When the engine's clock stood at the beginning.
+    /// The engine's clock at the start.
     begun: Option<Instant>,
     rig: Option<Rig>,
     files: OutputFiles,
@@ -312,7 +312,7 @@ impl RunningTest<'_> {
         Ok(())
     }
 
-    /// The data file of a workload comes into play.
+    /// Switches to the data file of a workload.
     fn begin(&mut self, workload: usize) -> Result<(), ClassicError> {
         let workload = &self.session.plan().workloads[workload];
         let mut files = self.data.iter();

@@ -1,4 +1,4 @@
-//! What a full screen shows of a test.
+//! State of a test for the full screen.
 
 use crate::rpt::log::Block;
 use crate::rpt::{Sums, Workload, curve_points};
@@ -9,13 +9,13 @@ use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
 
-/// Warnings that the screen is given.
+/// Maximum number of warnings passed to the screen.
 const WARNINGS_MAX: usize = 200;
-/// Workloads with response times and loads in the summary, whatever they are: "the first four
-/// workloads (three transaction and one batch)". A batch one has one result, at no load.
+/// Number of workloads with response times and loads in the summary: "the first four workloads
+/// (three transaction and one batch)". A batch one has one result, at no load.
 const IN_FULL: usize = 4;
 
-/// The test as it stands, with its latest warnings.
+/// The current state of the test, with its latest warnings.
 #[must_use]
 pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
     let plan = session.plan();
@@ -63,7 +63,7 @@ pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
     }
 }
 
-/// What is being done, or what there is left to do.
+/// Current or remaining activity.
 fn activity(session: &RptSession) -> String {
     let (_, workload) = session.position();
     let workload = &session.plan().workloads[workload].name;
@@ -84,7 +84,7 @@ fn curve(looks: &[(Sums, f64)]) -> Curve {
     }
 }
 
-/// The factors of the sums of the present number of threads, as they grew.
+/// Factors of the sums of the current number of threads, as they grew.
 fn factors(session: &RptSession) -> Vec<f64> {
     let looks = &session.looks[session.workload];
     let threads = looks.last().map(|(sums, _)| sums.threads);
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::rpt::{TestPlan, shipped};
 
-    /// Of the fourth workload of the shipped test, a batch one, only the throughput was shown.
+    /// Bug: of the fourth workload of the shipped test, a batch one, only the throughput was shown.
     #[test]
     fn the_first_four_workloads_are_shown_in_full() {
         let text = |name: &str| shipped::text_of(name).expect("a shipped file");

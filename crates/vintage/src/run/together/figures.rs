@@ -1,4 +1,4 @@
-//! What programs did together, in the columns of the documents' tables.
+//! Results of programs run together, in the columns of the documents' tables.
 
 use engine::Activity;
 
@@ -10,40 +10,40 @@ use crate::diskrand::SampleTimes;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TogetherRow {
     pub host: String,
-    /// What was done there.
+    /// Description.
     pub what: String,
     /// Programs.
     pub tasks: usize,
-    /// From the beginning of the first to the end of the last, seconds.
+    /// From the start of the first to the end of the last, seconds.
     pub elapsed_s: f64,
-    /// Share of the host's processors that were busy in that time, in 0..=1.
+    /// CPU utilisation of the host in that time, in 0..=1.
     pub cpu_share: Option<f64>,
-    /// The same of the server, where the host is a client of one.
+    /// The same of the server, if the host is a client.
     pub server_cpu_share: Option<f64>,
     pub figures: TogetherFigures,
 }
 
-/// What is measured of a line.
+/// Figures of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TogetherFigures {
-    /// Of users, all response times in seconds.
+    /// For users, with all response times in seconds.
     Users {
         transactions: u64,
-        /// Transactions in a second.
+        /// Transactions per second.
         per_second: f64,
         times: SampleTimes,
     },
-    /// Of a program that moved data: MB of 1048576 bytes in a second.
+    /// For a program that transferred data: MB of 1048576 bytes per second.
     Transfer {
-        /// While it wrote, if it did.
+        /// While writing, if it did.
         written: Option<f64>,
         /// Over its read passes.
         read: Option<f64>,
     },
 }
 
-/// The lines of programs that ran side by side: users of a host and profile together, each other
-/// program alone. Programs that a batch waited for prepare what follows, and have none.
+/// Lines of programs that ran concurrently: users of a host and profile together, each other
+/// program alone. Programs that a batch waited for only prepare, and have none.
 #[must_use]
 pub fn rows(ended: &[ProgramEnd]) -> Vec<TogetherRow> {
     let mut groups: Vec<(String, String, Vec<&ProgramEnd>)> = Vec::new();
@@ -100,7 +100,7 @@ fn row(host: String, what: String, members: &[&ProgramEnd]) -> TogetherRow {
     }
 }
 
-/// The share of its processors that a host had at work between two looks.
+/// CPU utilisation of a host between two readings.
 fn busy_share(before: &Activity, after: &Activity) -> Option<f64> {
     let done = after.since(before);
     let (busy, there) = (done.cpu_busy_ns?, done.cpu_there_ns?);

@@ -1,27 +1,27 @@
-//! Batch files of the documents: `start` begins a program and goes on at once, `pause` waits for
-//! the batches of the other hosts, `rem` remarks.
+//! Batch files of the documents: `start` starts a program and continues at once, `pause` waits for
+//! the batches of the other hosts, `rem` is a comment.
 
 use crate::diskmbps;
 use crate::diskrand::{self, PassLength};
 
-/// The names by which the documents and this product call them.
+/// Names of the program in the documents and here.
 const DISKRAND_NAMES: [&str; 4] = ["diskrand", "randnt95", "randdos", "randos2"];
 const DISKMBPS_NAMES: [&str; 4] = ["diskmbps", "disknt95", "diskdos", "diskos2"];
 
 /// A line of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptLine {
-    /// A program, whose end is waited for.
+    /// Runs a program to its end.
     Run(ClassicProgram),
-    /// A program that runs while the batch goes on.
+    /// Starts a program and continues.
     Start(ClassicProgram),
-    /// Wait until the batches of all other hosts pause, or have ended.
+    /// Waits until the batches of all other hosts pause or have ended.
     Pause,
 }
 
 impl ScriptLine {
-    /// Let a user draw other records, loads and think times than its number alone gives; 0 is as
-    /// the document has it.
+    /// Makes a user draw other records, loads and think times than its number alone gives; 0 for
+    /// the document's.
     pub fn draw(&mut self, seed: u64) {
         if let Self::Run(program) | Self::Start(program) = self
             && let BatchProgram::DiskRand(diskrand::DiskrandArguments::Read(user)) =
@@ -35,7 +35,7 @@ impl ScriptLine {
 /// A program with its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassicProgram {
-    /// What was typed.
+    /// The command line.
     pub words: String,
     pub(super) what: BatchProgram,
 }
@@ -47,10 +47,10 @@ pub(super) enum BatchProgram {
 }
 
 impl ClassicProgram {
-    /// Read a command line, its name first.
+    /// Parses a command line, with the name first.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of the error.
     pub fn typed(words: &[String]) -> Result<Self, String> {
         let Some((name, rest)) = words.split_first() else {
             return Err("no program is named: use diskrand or diskmbps".into());
@@ -72,10 +72,10 @@ impl ClassicProgram {
     }
 }
 
-/// Read a batch file.
+/// Parses a batch file.
 ///
 /// # Errors
-/// All that is wrong with it, each with its line.
+/// All errors, each with its line.
 pub fn script_lines(name: &str, text: &str) -> Result<Vec<ScriptLine>, String> {
     let mut lines = Vec::new();
     let mut faults = Vec::new();
@@ -114,7 +114,7 @@ fn script_line(line: &str) -> Result<Option<ScriptLine>, String> {
     }
 }
 
-/// Words between blanks; quotes keep blanks.
+/// Splits at blanks; quotes keep blanks.
 fn words_of(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     for (index, part) in line.split('"').enumerate() {
