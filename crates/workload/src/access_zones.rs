@@ -1,30 +1,30 @@
-//! Zones of a file that are reached more or less often, as fio's `random_distribution=zoned` has
+//! Zones of a file with different access frequencies, as in fio's `random_distribution=zoned` has
 //! them ("Fio HOWTO", `random_distribution`).
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// A part of a file, behind the one before it.
+/// A part of a file that follows the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessZone {
-    /// Percent of the requests.
+    /// Percentage of the requests.
     pub percent: u32,
-    /// How long it is.
+    /// Its length.
     pub span: ZoneSpan,
 }
 
-/// How long a zone is.
+/// Length of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ZoneSpan {
-    /// Percent of the file.
+    /// Percentage of the file.
     Percent(u32),
     Bytes(u64),
 }
 
-/// Which blocks a request may go to: those of the zone in whose share a number below 100 lies, in a
-/// file of `blocks` blocks of `block` bytes. One block at least; no zone goes beyond the file.
+/// The block range of the zone whose share contains a number below 100, in a file of `blocks`
+/// blocks of `block` bytes. At least one block; no zone exceeds the file.
 pub(crate) fn blocks_of(
     zones: &[AccessZone],
     drawn: u64,
@@ -81,7 +81,7 @@ mod tests {
         let zones = zones.map(|(percent, span)| zone(percent, ZoneSpan::Bytes(span)));
         assert_eq!(blocks_of(&zones, 59, (8, 4096)), 0..4);
         assert_eq!(blocks_of(&zones, 60, (8, 4096)), 4..8);
-        // Behind the end of a file that is too short.
+        // Beyond the end of a file that is too short.
         assert_eq!(blocks_of(&zones, 60, (2, 4096)), 1..2);
         assert_eq!(blocks_of(&zones, 0, (1, 4096)), 0..1);
     }

@@ -1,4 +1,5 @@
-//! Where a client's operations go: a partition of the space among clients, and a walk within it.
+//! Offsets of a client's operations: the space is divided among clients, and each walks over its
+//! share.
 
 use random::{
     ExponentialStep, LawError, ParetoStep, Permutation, Purpose, Stream, Zipf, wrap_step,
@@ -11,13 +12,13 @@ use crate::op::TargetId;
 /// The part of a target that a trial uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
-    /// File or device.
+    /// The file or device.
     pub target: TargetId,
     /// First byte.
     pub offset: u64,
     /// Number of bytes.
     pub len: u64,
-    /// Bytes from the start of one block to the start of the next.
+    /// Distance between the starts of consecutive blocks, bytes.
     pub block: u64,
 }
 
@@ -38,7 +39,7 @@ impl Region {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Partition {
-    /// Each client has one unbroken range of blocks.
+    /// Each client has a contiguous range of blocks.
     Contiguous,
     /// Block `i` belongs to client `i` modulo the number of clients.
     Interleaved,
@@ -46,27 +47,27 @@ pub enum Partition {
     Contending,
 }
 
-/// The least exponent of a Zipf law that a user may ask for, as in fio: below it, all blocks are
+/// Minimum exponent of a Zipf law that a user may request, as in fio: below it, all blocks are
 /// equally likely.
 pub const THETA_MIN: f64 = 0.001;
 
-/// Which block follows which.
+/// Order of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case")]
 pub enum Pattern {
     /// Each block is `step` blocks after the one before; wraps at the end.
     Sequential {
-        /// Blocks from one to the next.
+        /// Distance in blocks.
         step: u64,
     },
     /// Every block is equally likely, with replacement.
     Uniform,
-    /// A random walk whose step length has a Pareto law with exponent `alpha`, both ways.
+    /// A random walk in both directions with Pareto step lengths of exponent `alpha`.
     Hyperbolic {
         /// Exponent: the larger, the shorter the steps.
         alpha: f64,
     },
-    /// A random walk whose step length has an exponential law, both ways.
+    /// A random walk in both directions with exponential step lengths.
     ExponentialSteps {
         /// Mean step length in blocks.
         mean: f64,
@@ -76,11 +77,11 @@ pub enum Pattern {
         /// Exponent, above zero: near 0 is nearly uniform, 1 the classic law.
         theta: f64,
     },
-    /// Within each of three zones every block is equally likely.
+    /// Within each of three zones, every block is equally likely.
     Zoned { zones: [AccessZone; 3] },
 }
 
-/// Where a walk begins.
+/// Start of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WalkStart {
@@ -90,21 +91,21 @@ pub enum WalkStart {
     Random,
 }
 
-/// Everything that fixes the addresses of a group of clients.
+/// Parameters of the addresses of a group of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AddressSpec {
-    /// The bytes in play.
+    /// The bytes used.
     pub region: Region,
     /// How clients share them.
     pub partition: Partition,
-    /// Which block follows which.
+    /// Order of blocks.
     pub pattern: Pattern,
-    /// Where the walk begins.
+    /// Start of the walk.
     pub start: WalkStart,
 }
 
 impl AddressSpec {
-    /// Every client goes anywhere.
+    /// Every client accesses random blocks.
     #[must_use]
     pub const fn random(region: Region) -> Self {
         Self {
@@ -126,7 +127,7 @@ impl AddressSpec {
     }
 }
 
-/// Why an address specification cannot be used.
+/// Why an address specification is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AddressError {
     /// A share has no block.
@@ -144,15 +145,15 @@ pub enum AddressError {
         /// Clients that share them.
         clients: u32,
     },
-    /// Clients of a kind that is not there to make them: of an archived run.
+    /// Clients of an archived run, which cannot be created again.
     #[error("the clients of {kind} are made by `seekstone {kind}` alone")]
     Unmade { kind: String },
-    /// A parameter of a law is out of its bounds.
+    /// A parameter of a law is out of bounds.
     #[error(transparent)]
     Law(#[from] LawError),
 }
 
-/// A walk over numbered places.
+/// A walk over numbered positions.
 #[derive(Clone, Debug)]
 pub(crate) struct AddressWalk {
     stream: Stream,
@@ -162,7 +163,7 @@ pub(crate) struct AddressWalk {
 }
 
 impl AddressWalk {
-    /// The walk of client `client` over `count` places, drawn from its own stream.
+    /// The walk of client `client` over `count` positions, with its own stream.
     pub(crate) fn new(
         pattern: Pattern,
         start: WalkStart,
@@ -184,7 +185,7 @@ impl AddressWalk {
         })
     }
 
-    /// The next place, from 0 to below the count.
+    /// The next position, from 0 to below the count.
     #[inline]
     pub(crate) fn next_place(&mut self) -> u64 {
         match &self.walk {
@@ -222,7 +223,7 @@ impl AddressWalk {
     }
 }
 
-/// The blocks of one share of a region.
+/// The blocks in one share of a region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegionShare {
     /// Blocks in the share.
@@ -265,7 +266,7 @@ impl RegionShare {
         })
     }
 
-    /// The byte at which block `index` of the share begins.
+    /// Start of block `index` of the share, in bytes.
     #[inline]
     pub(crate) const fn offset(&self, index: u64) -> u64 {
         self.base + (self.first_block + index * self.stride) * self.block_len
@@ -290,11 +291,10 @@ enum Walk {
 }
 
 impl Addresses {
-    /// The walk of client `client`, drawn from its own stream, in the share of that number among so
-    /// many.
+    /// The walk of client `client`, with its own stream, in share `number` of `shares`.
     ///
     /// # Errors
-    /// When a share would be empty or a parameter is out of range.
+    /// If a share would be empty or a parameter is out of range.
     pub(crate) fn of_share(
         spec: &AddressSpec,
         seed: u64,
@@ -326,8 +326,8 @@ impl Walk {
             Pattern::Hyperbolic { alpha } => Self::Pareto(ParetoStep::new(alpha)?),
             Pattern::ExponentialSteps { mean } => Self::Exponential(ExponentialStep::new(mean)?),
             Pattern::Zipf { theta } => {
-                // The scatter belongs to the region, not to the client: all must agree on what is
-                // hot.
+                // The scatter belongs to the region rather than to the client: all must agree on
+                // which blocks are hot.
                 let mut scatter = Stream::new(seed, 0, Purpose::Scatter);
                 Self::Zipf(
                     Zipf::new(blocks, theta)?,
@@ -405,7 +405,7 @@ mod tests {
         }
     }
 
-    /// The zones of SSS PTS: half of all in the first twentieth, a fifth in the last four fifths.
+    /// The zones of SSS PTS: half of the operations in the first 5 %, 20 % in the last 80 %.
     #[test]
     fn zones_have_their_shares_of_the_operations() {
         let zone = |percent, span| AccessZone {

@@ -1,11 +1,11 @@
-//! What to expect of a workload before its numbers are believed: too few places, a cache that
-//! holds them, walks that do not get away from it, types that do not go together.
+//! Warnings about a workload before it is measured: too few positions, a cache that holds them,
+//! walks that stay in it, incompatible thread types.
 //!
-//! Computes only from what it is told; it measures nothing and finds no cache by itself.
+//! Computes only from its input; it measures nothing and does not detect caches.
 //!
-//! Source: the RPT manual of 1995, "Data file size", "Load Control" and "Summary". The document
-//! names no thresholds; those here are ours, and its own standard workloads on its own file of
-//! 800 MB pass them.
+//! Source: the RPT manual of 1995, "Data file size", "Load Control" and "Summary". The document has
+//! no thresholds; those here are ours, and its own standard workloads on its own file of 800 MB
+//! pass them.
 
 use units::{Bytes, Rate, format_count};
 
@@ -20,59 +20,59 @@ pub use formulas::{
     step_beyond, steps_until_beyond, steps_until_strayed,
 };
 
-/// A thread with fewer places than this comes back to each of them too often.
+/// With fewer positions than this, a thread returns to each of them too often.
 const SAMPLES_MIN: u64 = 100;
 
-/// A cache that holds more of a thread's range than this shows in the mean response time. The
+/// If a cache holds more of a thread's range than this, it affects the mean response time. The
 /// document calls 12.5 % a large degree of caching, and works with 2.5 %.
 const CACHED_MAX: f64 = 0.1;
 
-/// A batch workload that uses less of the file than this measures a corner of the storage. The
+/// A batch workload that uses less of the file than this measures only a corner of the storage. The
 /// document's archive workload uses a fifth.
 const COVERAGE_MIN: f64 = 0.2;
 
-/// Bytes per message may differ by this factor before batch workloads differ in duration.
+/// Batch workloads whose bytes per message differ by more than this factor differ in duration.
 const DURATION_RATIO_MAX: f64 = 2.0;
 
-/// What kind of advice it is.
+/// Kind of advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdviceCode {
-    /// What a cache holds of one thread's range.
+    /// Share of one thread's range in the cache.
     CachedRange,
     /// More threads than shares.
     Contention,
     /// How much of the file is in use.
     Coverage,
-    /// Batch workloads that take different times.
+    /// Batch workloads with different durations.
     DurationsDiffer,
-    /// Places that a thread can go to.
+    /// Number of positions of a thread.
     IndependentSamples,
-    /// The loads that clients at a fixed rate give.
+    /// Range of loads from clients at a fixed rate.
     LoadRange,
     /// Threads that wait beside threads that do not.
     MixedTypes,
-    /// How far a random walk has come.
+    /// Distance covered by a random walk.
     RandomWalk,
-    /// Threads that leave the storage no rest.
+    /// Threads that leave the storage no idle time.
     Saturation,
 }
 
-/// Something to know about a workload.
+/// Advice about a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// What kind it is.
+    /// Its kind.
     pub code: AdviceCode,
-    /// Whether results are in doubt; otherwise a fact to read them by.
+    /// Whether results are doubtful; otherwise it is a fact to interpret them.
     pub is_doubt: bool,
-    /// A sentence or two, with what to do when in doubt.
+    /// A sentence or two, with what to do if results are doubtful.
     pub text: String,
 }
 
-/// What is to be said about `definition` on a file of `file_bytes`.
+/// Advice about `definition` on a file of `file_bytes`.
 ///
 /// `cache_bytes` is the cache between the threads and the medium, `threads` the number that runs
-/// (a batch workload's own when not given), `ios_summed` the operations of all threads that a
-/// result sums up so far. What is not known is not judged.
+/// (by default a batch workload's own), `ios_summed` the number of operations that a result sums so
+/// far, over all threads. Unknown values are not judged.
 #[must_use]
 pub fn advise(
     definition: &WorkloadDefinition,
@@ -98,7 +98,7 @@ pub fn advise(
     all
 }
 
-/// Shares that are really separate: contending threads have the file in common.
+/// Number of separate shares: contending threads have the file in common.
 fn shares_of(kind: &ThreadType) -> u32 {
     match kind.partition {
         Partition::Contending => 1,
@@ -221,7 +221,7 @@ fn use_of_shares(definition: &WorkloadDefinition, threads: u32) -> Advice {
     fact(AdviceCode::Coverage, is_doubt, text)
 }
 
-/// Whether the load can be set at all, and from where to where.
+/// Whether the load can be varied, and its range.
 fn waiting(definition: &WorkloadDefinition) -> Advice {
     let types = definition.types();
     let batch: Vec<_> = types.iter().filter(|kind| kind.is_batch()).collect();
@@ -266,7 +266,7 @@ fn waiting(definition: &WorkloadDefinition) -> Advice {
     }
 }
 
-/// Operations per second of the first thread, and of as many threads as there are shares.
+/// Operations per second of the first thread, and of as many threads as shares.
 fn load_range(definition: &WorkloadDefinition) -> (f64, f64) {
     let rate = |kind: &ThreadType| kind.clock.map_or(0.0, |gap| 1e9 / gap.mean_ns);
     let mut left = definition.shares();
@@ -318,7 +318,7 @@ pub fn advise_on_durations(definitions: &[WorkloadDefinition]) -> Option<Advice>
     })
 }
 
-/// Bytes that a thread moves for each message.
+/// Bytes that a thread moves per message.
 #[must_use]
 pub fn message_bytes(kind: &ThreadType) -> u64 {
     u64::from(kind.io_size) * u64::from(kind.ios_per_message)

@@ -1,6 +1,6 @@
-//! Large files written and read in transfers: IOR's two patterns, as the IO500 benchmark uses them.
-//! Either each client has a file of its own (easy), or the transfers of all clients take turns in
-//! one file (hard), whose first record is its maker's.
+//! Large files written and read in transfers: IOR's two patterns, as used by the IO500 benchmark.
+//! Either each client has its own file (easy), or transfers of all clients alternate in one file
+//! (hard), whose first record identifies its creator.
 
 use std::iter::once;
 use std::ops::Range;
@@ -11,37 +11,37 @@ use serde::{Deserialize, Serialize};
 use crate::file_op::{FileName, FileOp, FileScript, OpenFor};
 use crate::metadata::{DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};
 
-/// Series of files of each client's own.
+/// Series of the clients' own files.
 const OWN: char = 'b';
-/// Series of the file of all clients.
+/// Series of the shared file.
 const SHARED: char = 's';
 
 /// Files and transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BandwidthSpec {
-    /// Transfers of each client, at most.
+    /// Maximum transfers per client.
     pub transfers: u32,
     pub transfer_bytes: u32,
     /// Clients on all hosts.
     pub clients: u32,
-    /// Whether clients have files of their own, or share one.
+    /// Whether clients have their own files or share one.
     pub directories: DirectoryUse,
-    /// Transfers of a client in a row in a file of all, before those of the next client.
+    /// Consecutive transfers of a client in a shared file, before those of the next client.
     pub in_a_row: u32,
     pub order: TransferOrder,
 }
 
-/// In which order a client's transfers come.
+/// Order of a client's transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferOrder {
-    /// From the first to the last.
+    /// Ascending.
     #[default]
     Ascending,
-    /// Each once, at random: the same for writing and reading.
+    /// Random without repetition, in the same order for writing and reading.
     Random {
         seed: u64,
-        /// Transfers of a client, whether or not it gets to all of them.
+        /// Number of a client's transfers, whether or not it completes them all.
         among: u32,
     },
 }
@@ -49,15 +49,15 @@ pub enum TransferOrder {
 units::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum BandwidthPhase {
-        /// Each client writes its transfers, in their order.
+        /// Each client writes its transfers in order.
         Write = "write": "open, write in transfers, close",
-        /// They are read, in the same order.
+        /// The transfers are read in the same order.
         Read = "read": "open, read in transfers, close",
     }
 }
 
 impl BandwidthSpec {
-    /// What one client does before all others: the file that they share, with its first record.
+    /// What one client does first: creates the shared file with its first record.
     #[must_use]
     pub fn shared_file(&self) -> FileScript {
         if self.directories == DirectoryUse::Own {
@@ -72,7 +72,7 @@ impl BandwidthSpec {
         Box::new([create, FileOp::Write { bytes }, FileOp::Close].into_iter())
     }
 
-    /// The calls of a phase for some of the transfers: all that there are, or are to be.
+    /// The calls of a phase for some of the transfers: all existing or planned ones.
     #[must_use]
     pub fn script_of(
         &self,
@@ -145,7 +145,7 @@ impl BandwidthSpec {
         seeks.then_some(seek).into_iter().chain(once(call))
     }
 
-    /// Where the transfer lies among those of its client that is number `number` in time.
+    /// Index of the client's transfer that is number `number` in time.
     fn place(&self, number: u32) -> u32 {
         match self.order {
             TransferOrder::Random { seed, among } if number < among => {
@@ -158,7 +158,7 @@ impl BandwidthSpec {
     }
 }
 
-/// What each client makes of a workload in which every client does the same.
+/// What each client creates in a workload where all do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilesShape {
     /// A tree of directories and small files.
@@ -177,7 +177,7 @@ impl FilesShape {
         }
     }
 
-    /// Bytes of what each client makes.
+    /// Bytes created per client.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let each = match self {
@@ -187,7 +187,7 @@ impl FilesShape {
         u64::from(self.most()) * u64::from(each)
     }
 
-    /// The same with other many of them.
+    /// The same with another number.
     #[must_use]
     pub fn with(self, most: u32) -> Self {
         match self {
@@ -202,7 +202,7 @@ impl FilesShape {
         }
     }
 
-    /// What a phase of the metadata workload counts; none where there is no tree.
+    /// Items counted in a phase of the metadata workload; zero without a tree.
     #[must_use]
     pub fn items(&self, phase: MetadataPhase) -> u32 {
         match self {

@@ -1,27 +1,28 @@
-//! Which blocks of a file a job has reached, where sizes vary: a request takes a run of free ones.
+//! A map of the blocks of a file that a job has reached, for varying sizes: a request takes a run
+//! of free ones.
 //!
-//! A bit for each block, and above each 64 words a word that tells which of them are full, so that
-//! the next free block is found in a step a level.
+//! One bit per block and, above each 64 words, a word that tells which of them are full, so that
+//! the next free block is found in one step per level.
 
 const BITS: u64 = u64::BITS as u64;
 
 #[derive(Clone, Debug)]
 pub(crate) struct BlockMap {
-    /// From the blocks up to a single word; a bit is set where there is nothing free.
+    /// From the blocks up to a single word; a bit is set if nothing below it is free.
     levels: Vec<Vec<u64>>,
     blocks: u64,
     free: u64,
 }
 
 impl BlockMap {
-    /// A map of so many free blocks.
+    /// A map of `blocks` free blocks.
     pub(crate) fn new(blocks: u64) -> Self {
         let mut levels = Vec::new();
         let mut bits = blocks;
         loop {
             let words = bits.div_ceil(BITS).max(1);
             let mut level = vec![0; words as usize];
-            // What lies beyond the last block is never free.
+            // Bits beyond the last block are never free.
             let inside = bits % BITS;
             if inside > 0 || bits == 0 {
                 level[words as usize - 1] = u64::MAX << inside;
@@ -43,12 +44,12 @@ impl BlockMap {
         self.free == 0
     }
 
-    /// All blocks are free again.
+    /// Frees all blocks.
     pub(crate) fn clear(&mut self) {
         *self = Self::new(self.blocks);
     }
 
-    /// The first free block from `from` on, or else from the beginning; `None` when all are taken.
+    /// The first free block from `from` on, or else from the start; `None` if all are taken.
     pub(crate) fn next_free(&self, from: u64) -> Option<u64> {
         self.free_from(from).or_else(|| self.free_from(0))
     }
@@ -71,7 +72,7 @@ impl BlockMap {
         None
     }
 
-    /// Take up to `count` blocks from `first` on that are free in a row; how many there were.
+    /// Takes up to `count` consecutive free blocks from `first` on. Returns how many.
     pub(crate) fn take(&mut self, first: u64, count: u64) -> u64 {
         let end = first.saturating_add(count).min(self.blocks);
         let is_free = |map: &Self, block: u64| {
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
     use random::{Purpose, Stream};
 
-    /// Against a list of truths, for sizes around the ends of words and levels.
+    /// Compares with a plain list, for sizes around the ends of words and levels.
     #[test]
     fn it_finds_and_takes_what_a_list_does() {
         for blocks in [1, 63, 64, 65, 4095, 4096, 4097, 20_000] {

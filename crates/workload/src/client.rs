@@ -1,37 +1,37 @@
-//! The client: a state machine that is told what happened and writes what it wants next.
+//! The client: a state machine that receives events and requests operations.
 
 use units::{Duration, Instant};
 
 use crate::job_floor::RateMiss;
 use crate::op::{Completion, IoPriority, Op, Wanted};
 
-/// What a client is told.
+/// An event for a client.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// The trial begins.
+    /// The trial starts.
     Started {
-        /// The trial's first instant.
+        /// Start of the trial.
         at: Instant,
     },
-    /// The instant asked for with [`Agenda::wake_at`] has come.
+    /// The time requested with [`Agenda::wake_at`] has come.
     Due {
-        /// The instant asked for, not the one at which it was noticed.
+        /// The requested time, not when it was noticed.
         at: Instant,
     },
-    /// One of the client's requests is done.
+    /// One of the client's requests completed.
     Completed(&'a Completion),
 }
 
-/// Several operations that count as one: a transaction, which the client reports when the last of
-/// its operations is done.
+/// Several operations that count as one: a transaction, reported by the client when its last
+/// operation completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitOfWork {
-    /// Which kind of unit, as the client's specification numbers them.
+    /// Kind of unit, as numbered by the client's specification.
     pub kind: u32,
     pub due: Instant,
     /// When its first operation was issued.
     pub started: Instant,
-    /// When its last operation was done.
+    /// When its last operation completed.
     pub completed: Instant,
     /// The generator's own lateness at the first operation.
     pub lateness: Duration,
@@ -53,57 +53,57 @@ impl UnitOfWork {
     }
 }
 
-/// What a client wants next. Emptied by the engine after each event.
+/// Requests of a client. Emptied by the engine after each event.
 #[derive(Debug, Default)]
 pub struct Agenda {
-    /// Operations wanted.
+    /// Requested operations.
     pub issues: Vec<Wanted>,
-    /// When the client wants a [`Event::Due`].
+    /// When the client wants an [`Event::Due`].
     pub wake: Option<Instant>,
-    /// Units of work that are done. Only trials that count them take notice.
+    /// Finished units of work, used only by trials that count them.
     pub units: Vec<UnitOfWork>,
-    /// The client wants nothing more once its outstanding requests are done.
+    /// Whether the client is finished once its outstanding requests complete.
     pub finished: bool,
-    /// The rate below which it was, where that made it finish.
+    /// The minimum rate that was missed, if that made it finish.
     pub missed: Option<RateMiss>,
 }
 
 impl Agenda {
-    /// Ask for `op`; its response time counts from `due`, which may lie in the future.
+    /// Requests `op`; its response time counts from `due`, which may be in the future.
     #[inline]
     pub fn issue(&mut self, due: Instant, op: Op) {
         self.issue_with(IoPriority::default(), due, op);
     }
 
-    /// The same of an operation of that priority.
+    /// The same for an operation with that priority.
     #[inline]
     pub fn issue_with(&mut self, priority: IoPriority, due: Instant, op: Op) {
         self.issues.push(Wanted { due, op, priority });
     }
 
-    /// Ask to be told when `at` comes. A second call in the same event replaces the first.
+    /// Requests a wake-up at `at`. A second call in the same event replaces the first.
     #[inline]
     pub fn wake_at(&mut self, at: Instant) {
         self.wake = Some(at);
     }
 
-    /// Report that several operations together are done.
+    /// Reports a finished unit of several operations.
     #[inline]
     pub fn unit_done(&mut self, unit: UnitOfWork) {
         self.units.push(unit);
     }
 
-    /// Say that no further operation will follow.
+    /// Declares that no further operation will follow.
     #[inline]
     pub fn finish(&mut self) {
         self.finished = true;
     }
 }
 
-/// A virtual client. It never sees a clock, a file or a thread: the same code runs on real storage
-/// and in virtual time.
+/// A virtual client. It uses no clock, file or thread: the same code runs on real storage and in
+/// virtual time.
 pub trait Client: Send {
-    /// Take note of `event` and write what is wanted next.
+    /// Handles `event` and writes the next requests.
     fn on_event(&mut self, event: Event<'_>, agenda: &mut Agenda);
 }
 

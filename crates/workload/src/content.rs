@@ -1,53 +1,52 @@
-//! What written bytes are: noise, zeroes or a pattern, how much of them compresses, and how many
-//! writes repeat an earlier one.
+//! Content of writes: noise, zeroes or a pattern, how compressible it is, and how many writes
+//! repeat an earlier one.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a pattern, at most.
+/// Maximum length of a pattern, bytes.
 pub const PATTERN_BYTES_MAX: usize = 512;
-/// The chunk in which compressible bytes are spread, where nobody says.
+/// Default size of the chunk over which compressible bytes are spread.
 pub const CHUNK_BYTES_USUAL: u32 = 512;
 
-/// What bytes are made of.
+/// Source of the bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
-    /// Random bytes; their compressible part is zeroes.
+    /// Random bytes; the compressible part is zeroes.
     #[default]
     Noise,
-    /// Zeroes alone.
+    /// Only zeroes.
     Zeroes,
-    /// These bytes over and over; beside noise, the compressible part.
+    /// This pattern repeated; with noise, it is the compressible part.
     Pattern(Vec<u8>),
 }
 
-/// Which writes hold bytes that no other write holds.
+/// Which writes have unique content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Freshness {
-    /// Each: every sector of 512 bytes differs from all others, and the rest comes again after
-    /// some MiB.
+    /// All: every sector of 512 bytes is unique, but the rest repeats after some MiB.
     #[default]
     Marked,
-    /// Each, in all its bytes: they are drawn for it.
+    /// All, completely: the bytes are drawn for each write.
     Drawn,
-    /// None: a buffer is sent again and again as it is.
+    /// None: a buffer is sent repeatedly unchanged.
     Repeated,
 }
 
-/// What the writes of a workload hold. The default neither compresses nor deduplicates.
+/// Content of a workload's writes. The default neither compresses nor deduplicates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Content {
-    /// What bytes are made of.
+    /// Source of the bytes.
     pub fill: Fill,
-    /// Which writes are unlike all others.
+    /// Which writes are unique.
     pub freshness: Freshness,
-    /// Percent of each chunk that compresses to nothing.
+    /// Percentage of each chunk that compresses to nothing.
     pub compressible_percent: u32,
-    /// Bytes of a chunk: its noise comes first, then what compresses.
+    /// Chunk size in bytes: noise first, then the compressible part.
     pub chunk_bytes: u32,
-    /// Percent of writes that repeat the last one of their client that was none.
+    /// Percentage of writes that repeat their client's last non-repeated one.
     pub duplicate_percent: u32,
 }
 
@@ -64,7 +63,7 @@ impl Default for Content {
 }
 
 impl Content {
-    /// Whether it is what is written where nobody asks for anything.
+    /// Whether it is the default.
     #[must_use]
     pub fn is_default(&self) -> bool {
         let Self {
@@ -86,7 +85,7 @@ impl Content {
         is_mixed || (self.fill == Fill::Noise && self.freshness == Freshness::Drawn)
     }
 
-    /// The same where all that compresses is a fill without noise.
+    /// The same with fully compressible content as a fill without noise.
     #[must_use]
     pub fn settled(mut self) -> Self {
         if self.compressible_percent >= 100 {

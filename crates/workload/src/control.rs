@@ -1,11 +1,11 @@
-//! Control threads of the RAID Performance Test: a client that walks its share of the file, keeps
-//! a program clock, and has one operation outstanding.
+//! Control threads of the RAID Performance Test: a client that walks its share of the file, keeps a
+//! program clock, and has one operation outstanding.
 //!
 //! Source: the RPT manual of 1995, "Workload Definition", "Address space partitioning" and "Access
-//! modes and distributions". The program clock advances by a random gap for each operation. A
-//! thread that is early waits for its clock; one that is late issues at once, and its clock keeps
-//! the lag. The operation is due when the clock says so, so the response time counts the lag; the
-//! manual's response time is the service time here.
+//! modes and distributions". The program clock advances by a random gap per operation. An early
+//! thread waits for its clock; a late one issues at once, and its clock keeps the lag. The
+//! operation is due by the clock, so the response time includes the lag; the manual's response time
+//! is the service time here.
 
 use random::{GapProcess, Purpose, Stream};
 use serde::{Deserialize, Serialize};
@@ -19,23 +19,22 @@ use crate::content::Content;
 use crate::mix::Gap;
 use crate::op::{Durability, Op, TargetId};
 
-/// Where in a block operations lie.
+/// Position of operations in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// As many as fit, one after the other: `block / io_size` places in each block.
+    /// As many as fit, one after the other: `block / io_size` positions per block.
     Packed,
-    /// One in each block, this many bytes from its beginning.
+    /// One per block, this many bytes from its start.
     Offset(u64),
 }
 
-/// One type of control thread, as resolved and checked.
+/// One type of control thread, resolved and checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThreadType {
-    /// What the type is called.
+    /// Its name.
     pub name: String,
-    /// Threads of this type that are made one after the other before the next type's turn
-    /// (`LThreads`).
+    /// Threads of this type created in a row before the next type's turn (`LThreads`).
     pub count: u32,
     /// How threads share the file.
     pub partition: Partition,
@@ -45,23 +44,23 @@ pub struct ThreadType {
     pub shares: u32,
     /// Bytes of an operation.
     pub io_size: u32,
-    /// Where in a block operations lie.
+    /// Position of operations in a block.
     pub placement: Placement,
     /// Relative number of reads.
     pub reads: u32,
     /// Relative number of writes.
     pub writes: u32,
-    /// Which place follows which; steps count places.
+    /// Order of positions; steps count positions.
     pub pattern: Pattern,
-    /// Gaps of the program clock; `None` issues each operation as soon as the last is done
+    /// Gaps of the program clock; `None` issues each operation when the previous one completes
     /// ("constant queuing").
     pub clock: Option<Gap>,
-    /// Operations that a thread sums up in one message (classic programs only).
+    /// Operations summed in one message (classic programs only).
     pub ios_per_message: u32,
 }
 
 impl ThreadType {
-    /// Places for an operation in one block.
+    /// Positions for operations in one block.
     #[must_use]
     pub fn places_in_block(&self) -> u64 {
         match self.placement {
@@ -77,17 +76,16 @@ impl ThreadType {
     }
 }
 
-/// Everything that fixes what a set of control threads does.
+/// Parameters of a set of control threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControlSpec {
     /// File or device.
     pub target: TargetId,
-    /// Bytes of it that are used; what lies beyond a whole number of shares is ignored.
+    /// Bytes used of it; the rest beyond a whole number of shares is ignored.
     pub len: u64,
-    /// The types in the order of their making, begun again when more threads are wanted; one at
-    /// least.
+    /// The types in order of creation, repeated for more threads; at least one.
     pub types: Vec<ThreadType>,
-    /// What writes hold.
+    /// Content of writes.
     #[serde(default, skip_serializing_if = "Content::is_default")]
     pub content: Content,
 }
@@ -107,7 +105,7 @@ impl ControlSpec {
         unreachable!("a position within the cycle belongs to a type");
     }
 
-    /// Operations per second that `threads` threads ask for; `None` when one never waits.
+    /// Operations per second offered by `threads` threads; `None` if one never waits.
     #[must_use]
     pub fn offered(&self, threads: u32) -> Option<f64> {
         let cycle: u32 = self.types.iter().map(|kind| kind.count).sum();
@@ -143,11 +141,11 @@ pub struct ControlThread {
 }
 
 impl ControlThread {
-    /// Thread `number`. More threads than shares begin again with the first share, elsewhere in
-    /// it.
+    /// Thread `number`. Beyond the number of shares, threads start again with the first share,
+    /// elsewhere in it.
     ///
     /// # Errors
-    /// When a share has no block, or a parameter is out of range.
+    /// If a share has no block, or a parameter is out of range.
     pub fn new(spec: &ControlSpec, seed: u64, number: u32) -> Result<Self, AddressError> {
         let kind = spec.type_of(number);
         let shares = kind.shares.max(1);
@@ -192,7 +190,7 @@ impl ControlThread {
         })
     }
 
-    /// Places that the thread walks over.
+    /// Positions that the thread walks over.
     #[must_use]
     pub const fn places(&self) -> u64 {
         self.share.blocks * self.in_block

@@ -1,21 +1,21 @@
 //! The test programs of "Real World Disk Comparisons" (DECUS, Fall 1987): TEST1 to TEST11 with 4A,
 //! 4B and 5A, and the command files SPACE2 and SPACE8.
 //!
-//! The counts and sizes are the paper's. What it leaves open is decided here: a file is read and
-//! written a block at a time, as the run-time library of its language did; the pseudo-random order
-//! is a permutation; the files of one test are not there while an unrelated one runs.
+//! Counts and sizes are the paper's. Where it is not specific: files are read and written a block
+//! at a time, as by the run-time library of its language; the pseudo-random order is a permutation;
+//! the files of one test do not exist while an unrelated one runs.
 
 use random::{Permutation, Purpose, Stream};
 
 use crate::file_op::{BLOCK_BYTES, FileName, FileOp, FileScript, OpenFor};
 
-/// Most blocks that TEST11 reads.
+/// Maximum number of blocks read by TEST11.
 pub const DEVICE_BLOCKS_MAX: u64 = 32_000;
-/// Bytes of one read of TEST11.
+/// Size of a TEST11 read, bytes.
 pub const CHUNK_BYTES: u32 = 16_384;
-/// One-block files that TEST3 leaves for tests 4 to 5A.
+/// One-block files left by TEST3 for tests 4 to 5A.
 const DATA_FILES: u32 = 300;
-/// Spacing files are written in pieces of this size: they are not measured.
+/// Spacing files are written in pieces of this size, since they are not measured.
 const SPACER_PIECE: u32 = 65_536;
 
 /// The series of each test's files.
@@ -66,15 +66,15 @@ units::words! {
 }
 
 units::words! {
-    /// What lies in the midst of the 300 files of tests 4 to 5A.
+    /// Files between the 300 files of tests 4 to 5A.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Spacing {
-        /// Nothing: they are as TEST3 left them.
+        /// None: as TEST3 left them.
         #[default]
         None = "",
-        /// Two 2000-block files, put there by SPACE2.
+        /// Two 2000-block files, created by SPACE2.
         Space2 = "SPACE2",
-        /// Two 8000-block files, which SPACE8 puts in the place of SPACE2's.
+        /// Two 8000-block files, with which SPACE8 replaces those of SPACE2.
         Space8 = "SPACE8",
     }
 }
@@ -97,12 +97,12 @@ impl Spacing {
         })
     }
 
-    /// Turn the files of TEST3, or what the spacing before this one made of them, into this one:
-    /// a third of the data files, a large one, a third, a large one, the last third.
+    /// Converts the files of TEST3, or the previous spacing, into this one: a third of the data
+    /// files, a large one, a third, a large one, the last third.
     ///
-    /// What is to come behind a spacing file is made anew behind it, then the old ones go, the new
-    /// ones take their names, and the disk is squeezed. Contents do not matter to this, but a
-    /// driver keeps track of them.
+    /// Files after a spacing file are created again behind it, then the old ones are removed, the
+    /// new ones renamed, and the disk is squeezed. Contents are irrelevant here, but a driver keeps
+    /// track of them.
     #[must_use]
     pub fn script(self, scale: u32) -> FileScript {
         let Some((blocks, series)) = self.spacers() else {
@@ -134,7 +134,7 @@ impl Spacing {
     }
 }
 
-/// Tests that share files, and so run one after the other on the same disk.
+/// Tests that share files, and therefore run one after the other on the same disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DecusGroup {
     /// TEST1.
@@ -160,14 +160,14 @@ impl DecusTest {
         self.name()
     }
 
-    /// The test of that number, in capital or small letters.
+    /// The test with that number, in upper or lower case.
     #[must_use]
     pub fn parse(number: &str) -> Option<Self> {
         let is_it = |test: &Self| test.number().eq_ignore_ascii_case(number);
         Self::ALL.into_iter().find(is_it)
     }
 
-    /// The tests that it shares files with.
+    /// The group of tests with which it shares files.
     #[must_use]
     pub const fn group(self) -> DecusGroup {
         match self {
@@ -186,7 +186,7 @@ impl DecusTest {
         }
     }
 
-    /// The test whose files it reads.
+    /// The test that creates the files it reads.
     #[must_use]
     pub const fn needs(self) -> Option<Self> {
         match self {
@@ -199,13 +199,13 @@ impl DecusTest {
         }
     }
 
-    /// Whether it runs again after SPACE2 and SPACE8.
+    /// Whether it is repeated after SPACE2 and SPACE8.
     #[must_use]
     pub fn is_spaced(self) -> bool {
         self.needs() == Some(Self::Test3)
     }
 
-    /// How many files it works on.
+    /// Number of files.
     #[must_use]
     pub const fn files(self, scale: u32) -> u32 {
         match self {
@@ -221,11 +221,11 @@ impl DecusTest {
         }
     }
 
-    /// Its calls. `client` and `round` vary the pseudo-random order: nobody reads files in the same
-    /// order every day. TEST11 reads a device of `device_bytes`.
+    /// Its calls. `client` and `round` vary the pseudo-random order. TEST11 reads a device of
+    /// `device_bytes`.
     ///
     /// # Panics
-    /// When `scale` is zero.
+    /// If `scale` is zero.
     #[must_use]
     pub fn script(self, scale: u32, device_bytes: u64, order: &DecusOrder) -> FileScript {
         assert!(scale > 0, "a scale of zero leaves nothing to do");
@@ -267,9 +267,9 @@ impl DecusTest {
 pub struct DecusOrder {
     /// Seed of the run.
     pub seed: u64,
-    /// Whose order.
+    /// Number of the client.
     pub client: u32,
-    /// Which repeat.
+    /// Number of the repeat.
     pub round: u32,
 }
 
@@ -286,7 +286,7 @@ impl DecusOrder {
     }
 }
 
-/// How many bytes TEST11 reads of a device.
+/// Bytes of a device read by TEST11.
 #[must_use]
 pub fn device_bytes_read(device_bytes: u64) -> u64 {
     device_bytes.min(DEVICE_BLOCKS_MAX * u64::from(BLOCK_BYTES))
@@ -295,7 +295,7 @@ pub fn device_bytes_read(device_bytes: u64) -> u64 {
 /// TEST11 with a buffer of `chunk` bytes; the paper has [`CHUNK_BYTES`].
 ///
 /// # Panics
-/// When `chunk` is zero.
+/// If `chunk` is zero.
 #[must_use]
 pub fn read_device(device_bytes: u64, chunk: u32) -> FileScript {
     let end = device_bytes_read(device_bytes);
@@ -306,11 +306,11 @@ pub fn read_device(device_bytes: u64, chunk: u32) -> FileScript {
     }))
 }
 
-/// A file of our own in the place of a device, where the user named none: how it is made, and how
-/// TEST11 reads it with a buffer of `chunk` bytes.
+/// Our own file instead of a device, if the user named none: the scripts to create it, and to read
+/// it by TEST11 with a buffer of `chunk` bytes.
 ///
 /// # Panics
-/// When `chunk` is zero.
+/// If `chunk` is zero.
 #[must_use]
 pub fn stand_in_for_device(chunk: u32) -> (FileScript, FileScript) {
     let file = FileName::new(WHOLE, 1);

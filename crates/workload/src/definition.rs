@@ -1,7 +1,7 @@
-//! Workload definitions: a name, the types of control threads, and how many of them run.
+//! Workload definitions: a name, the types of control threads, and their number.
 //!
-//! A definition is TOML that a user prints, copies and edits; seven are built in. This module
-//! holds definitions and turns them into specifications; it opens no file.
+//! A definition is TOML that a user prints, copies and edits; seven are built in. This module holds
+//! definitions and turns them into specifications; it opens no file.
 //!
 //! Source: the RPT manual of 1995, "Test files" and "The standard workloads".
 
@@ -26,7 +26,7 @@ pub use built_in::BUILT_IN_WORKLOADS;
 pub use profiles::parse_profiles;
 
 units::words! {
-    /// How the number of threads is found.
+    /// How the number of threads is determined.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum WorkloadGroup {
         /// Threads are added until response-time levels are reached.
@@ -36,26 +36,26 @@ units::words! {
     }
 }
 
-/// A workload that keeps all constraints which do not depend on the file.
+/// A workload that meets all constraints which do not depend on the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadDefinition {
-    /// What the user types.
+    /// The name to type.
     pub name: String,
-    /// What reports show.
+    /// Title in reports.
     pub title: String,
-    /// How the number of threads is found.
+    /// How the number of threads is determined.
     pub group: WorkloadGroup,
-    /// The fixed number of threads; `None` when they are added one by one.
+    /// The fixed number of threads; `None` if they are added one by one.
     pub threads: Option<u32>,
-    /// What writes hold.
+    /// Content of writes.
     pub content: Content,
-    /// One at least; all divide the file alike.
+    /// At least one; all divide the file in the same way.
     types: Vec<ThreadType>,
 }
 
 impl WorkloadDefinition {
     /// A definition of these types. Without a group, it is batch when the number of threads is
-    /// fixed and one of them never waits. No threads or zero of them mean a variable number.
+    /// fixed and one of them never waits. Zero or no threads mean a variable number.
     ///
     /// # Errors
     /// All violated constraints.
@@ -84,10 +84,10 @@ impl WorkloadDefinition {
         })
     }
 
-    /// Read a definition; `file_name` is for messages only.
+    /// Parses a definition; `file_name` is for messages only.
     ///
     /// # Errors
-    /// All mistakes with their lines, as far as one can be read in spite of another.
+    /// All mistakes that can be found at once, with their lines.
     // fuzzed: workload
     pub fn parse(text: &str, file_name: &str) -> Result<Self, TomlFaults> {
         reader::read(text, file_name)
@@ -107,7 +107,7 @@ impl WorkloadDefinition {
             .into()
     }
 
-    /// The commented text of a built-in workload, to be printed, copied and edited.
+    /// The commented text of a built-in workload, to print, copy and edit.
     #[must_use]
     pub fn built_in_text(name: &str) -> Option<&'static str> {
         built_in::find(name).map(|(_, text)| text)
@@ -120,7 +120,7 @@ impl WorkloadDefinition {
         }
     }
 
-    /// The types in the order of their making; one at least.
+    /// The types in order of creation, at least one.
     #[must_use]
     pub fn types(&self) -> &[ThreadType] {
         &self.types
@@ -144,11 +144,11 @@ impl WorkloadDefinition {
         self.types[0].shares
     }
 
-    /// The threads on `len` bytes of a target. `iops_per_client` replaces the mean rate of every
-    /// type that has a clock.
+    /// The specification on `len` bytes of a target. `iops_per_client` replaces the mean rate of
+    /// every type with a clock.
     ///
     /// # Errors
-    /// When the target is too small or the rate is none.
+    /// If the target is too small or the rate is invalid.
     pub fn spec(
         &self,
         target: TargetId,
@@ -174,7 +174,7 @@ impl WorkloadDefinition {
         })
     }
 
-    /// The same where every client that waits asks for so many operations per second.
+    /// The same with this rate for every client that waits.
     #[must_use]
     pub fn at_rate(&self, iops_per_client: Option<f64>) -> Self {
         let mut same = self.clone();
@@ -185,7 +185,7 @@ impl WorkloadDefinition {
         same
     }
 
-    /// The definition as TOML that [`WorkloadDefinition::parse`] reads back as the same.
+    /// The definition as TOML, which [`WorkloadDefinition::parse`] parses to the same.
     #[must_use]
     pub fn to_toml(&self) -> String {
         writer::write(self)
@@ -200,7 +200,7 @@ fn with_rate(clock: Gap, rate: f64) -> Gap {
     }
 }
 
-/// A checked type as the parameters that give it again.
+/// Parameters that resolve to this checked type.
 fn unresolved(kind: &ThreadType) -> ThreadParameters {
     ThreadParameters {
         name: kind.name.clone(),

@@ -1,7 +1,7 @@
-//! What a program asks of a file system, one call after the other.
+//! Calls of a program to a file system, one after the other.
 //!
-//! Such a program has one file open at most, and the memory of the block that it read last. Its
-//! calls follow each other and each of them blocks, so they have no due instants and no agenda.
+//! Such a program has at most one file open, and the last block read in memory. Its calls are
+//! sequential and blocking, so they have no due times and no agenda.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Bytes of a block, as the DECUS tests count them.
 pub const BLOCK_BYTES: u32 = 512;
 
-/// A directory of a script, by its number. Number 0 is there from the start.
+/// A directory of a script, by number. Number 0 exists from the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryNumber(pub u32);
 
@@ -20,12 +20,12 @@ impl DirectoryNumber {
     pub const ROOT: Self = Self(0);
 }
 
-/// A name that a driver prints: `d0001` is file 1 of series `d`.
+/// A name printed by a driver: `d0001` is file 1 of series `d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileName {
     /// The directory that holds it.
     pub directory: DirectoryNumber,
-    /// What the file is for, as a small letter.
+    /// Purpose of the file, as a lower-case letter.
     pub series: char,
     /// Its number within the series.
     pub number: u32,
@@ -59,7 +59,7 @@ impl FileName {
     }
 }
 
-/// As one number: a file is looked up before each call on it.
+/// Hashed as one number, since files are looked up before each call.
 impl Hash for FileName {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let within = (u128::from(u32::from(self.series)) << 32) | u128::from(self.number);
@@ -75,12 +75,12 @@ impl fmt::Display for FileName {
     }
 }
 
-/// What a file is opened for.
+/// Purpose of opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OpenFor {
-    /// Its blocks are read, from the first on.
+    /// To read its blocks from the first on.
     Reading,
-    /// Its blocks are written anew, from the first on. They keep their place.
+    /// To rewrite its blocks in place, from the first on.
     Writing,
 }
 
@@ -97,75 +97,75 @@ pub enum FileOp {
     /// Create a file that must not exist, and keep it open for writing.
     Create {
         file: FileName,
-        /// How long it is going to be: contiguous allocation must know.
+        /// Its final length, which contiguous allocation must know.
         bytes: u64,
     },
-    /// Open a file that exists.
+    /// Opens an existing file.
     Open { file: FileName, purpose: OpenFor },
-    /// Open a file that another client has made in the directory of all clients. It stays its
-    /// maker's, and holds what its maker's blocks would at any place.
+    /// Opens a file created by another client in the shared directory. It stays its creator's, and
+    /// contains what its creator's blocks would at any position.
     OpenShared { file: FileName, purpose: OpenFor },
-    /// The next bytes that are read or written lie there in the open file. No call of the system.
+    /// Sets the position of the next bytes in the open file. Not a system call.
     Seek {
         /// First byte.
         at: u64,
     },
     /// Open the null device, `NL:` or `/dev/null`, for writing.
     OpenNull,
-    /// Read the next bytes of the open file, and keep them in the program's memory. Drivers check
-    /// that they are what was written last.
+    /// Reads the next bytes of the open file into the program's memory. Drivers verify that they
+    /// are what was last written.
     Read { bytes: u32 },
-    /// Write the next bytes of the open file: new ones after `Create`, else what is in the
-    /// program's memory.
+    /// Writes the next bytes of the open file: new ones after `Create`, else those in the program's
+    /// memory.
     Write { bytes: u32 },
-    /// Write what is in the program's memory to the null device, which must be open.
+    /// Writes the program's memory to the null device, which must be open.
     WriteNull { bytes: u32 },
     /// Close the open file, or the null device.
     Close,
-    /// Change one data element of the file that was read last, in the program's memory.
+    /// Changes one data element of the last file read, in the program's memory.
     Modify,
-    /// Learn what another client made, which the next calls stat, open or read. No call of the
-    /// system.
+    /// Learns about a file created by another client, which the next calls stat, open or read. Not
+    /// a system call.
     Learn {
-        /// Who made it.
+        /// Number of its creator.
         maker: u32,
-        /// Its name, which is the one that it was created with.
+        /// Its name when it was created.
         file: FileName,
         /// Its length.
         bytes: u64,
     },
     /// Remove a file that is not open.
     Remove { file: FileName },
-    /// Give a file another name, which no file has.
+    /// Renames a file to an unused name.
     Rename {
-        /// Its name so far.
+        /// Old name.
         from: FileName,
-        /// Its new name.
+        /// New name.
         to: FileName,
     },
-    /// Ask what a file is: length and times.
+    /// Queries length and times of a file.
     Stat { file: FileName },
-    /// Read a directory from end to end.
+    /// Reads a directory completely.
     List { directory: DirectoryNumber },
-    /// Read the device beneath the file system, past the file system.
+    /// Reads the device below the file system directly.
     ReadDevice {
         /// First byte.
         offset: u64,
         bytes: u32,
     },
-    /// Everything written so far survives a power loss.
+    /// Makes everything written so far durable.
     Sync,
-    /// Move all files together and drop the empty directory entries between them. File systems
-    /// that do not need this do nothing.
+    /// Moves all files together and drops empty directory entries. File systems that do not need
+    /// this do nothing.
     Squeeze,
-    /// Forget what caches hold of the files and the device.
+    /// Drops cached data of the files and the device.
     DropCaches,
-    /// Remove every file and directory that this driver made: a freshly initialised disk.
+    /// Removes every file and directory created by this driver: a freshly initialised disk.
     Initialise,
 }
 
 units::words! {
-    /// The kind of a call: what its times are filed under.
+    /// Kind of a call, by which its times are recorded.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum FileOpKind {
@@ -187,13 +187,13 @@ units::words! {
         Close = "close",
         /// Changing data in memory.
         Modify = "modify",
-        /// Learning what another client made.
+        /// Learning about another client's file.
         Learn = "learn",
         /// Removing a file.
         Remove = "remove",
         /// Renaming a file.
         Rename = "rename",
-        /// Asking what a file is.
+        /// Querying a file.
         Stat = "stat",
         /// Reading a directory.
         List = "list",
@@ -207,13 +207,13 @@ units::words! {
         DropCaches = "drop caches",
         /// Removing everything.
         Initialise = "remove all",
-        /// Another place in the open file.
+        /// Setting the position in the open file.
         Seek = "seek",
     }
 }
 
 impl FileOpKind {
-    /// Whether the system is called: what happens in a program's own memory is no call of it.
+    /// Whether it is a system call, rather than work in the program's own memory.
     #[must_use]
     pub const fn is_call(self) -> bool {
         !matches!(self, Self::Modify | Self::Learn | Self::Seek)
@@ -221,7 +221,7 @@ impl FileOpKind {
 }
 
 impl FileOp {
-    /// What kind of call this is.
+    /// Kind of this call.
     #[must_use]
     pub const fn kind(&self) -> FileOpKind {
         match self {
@@ -248,7 +248,7 @@ impl FileOp {
         }
     }
 
-    /// Bytes that a call moves when it succeeds whole, the null device's included.
+    /// Bytes moved by a complete successful call, including to the null device.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         match *self {
@@ -261,7 +261,7 @@ impl FileOp {
     }
 }
 
-/// The calls of a program, in their order, made as they are asked for.
+/// The calls of a program in order, generated on demand.
 pub type FileScript = Box<dyn Iterator<Item = FileOp> + Send>;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! A client that makes, reads or removes many small files, one after the other. Reading goes on for
-//! as long as it is wanted; making and removing end with the last file.
+//! A client that creates, reads or removes many small files, one after the other. Reading continues
+//! as long as required; creating and removing end with the last file.
 //!
-//! The operations on one file share one due instant, so the response time of the last of them is
-//! the time for the whole file.
+//! The operations on one file have the same due time, so the response time of the last one is the
+//! time for the whole file.
 
 use serde::{Deserialize, Serialize};
 use units::Instant;
@@ -10,7 +10,7 @@ use units::Instant;
 use crate::client::{Agenda, Client, Event};
 use crate::op::{Durability, Op, OpKind, TargetId};
 
-/// What is done to each file.
+/// Operation on each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FilesPhase {
@@ -32,14 +32,14 @@ impl FilesPhase {
     }
 }
 
-/// What a group of file clients does. Client `k` of `n` takes every `n`-th file.
+/// Parameters of a group of file clients. Client `k` of `n` takes every `n`-th file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesSpec {
-    /// What is done.
+    /// The operation.
     pub phase: FilesPhase,
-    /// The first file's place in the table of targets.
+    /// Index of the first file in the table of targets.
     pub first: TargetId,
-    /// How many files there are.
+    /// Number of files.
     pub count: u32,
     /// Bytes in each.
     pub len: u32,
@@ -72,7 +72,7 @@ impl FilesClient {
 
     fn issue_step(&mut self, now: Instant, agenda: &mut Agenda) {
         if self.file >= self.spec.count {
-            // Reading changes nothing and may go round and round; the rest is done once.
+            // Reading changes nothing and may be repeated; the rest is done once.
             if self.spec.phase != FilesPhase::Read || self.first >= self.spec.count {
                 agenda.finish();
                 return;

@@ -1,4 +1,4 @@
-//! A number of like clients, and the client that is any of ours.
+//! Groups of equal clients, and the enum of all client types.
 
 use crate::address::AddressError;
 use crate::client::{Agenda, Client, Event};
@@ -13,13 +13,13 @@ use crate::own::{OwnCounts, OwnSpec};
 use crate::users::{UserClient, UsersSpec};
 use serde::{Deserialize, Serialize};
 
-/// What a client that is no user, and counts no units of its own, is done with.
+/// Operations by which clients other than users or those with their own units are counted.
 const OPERATIONS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Flush];
 
 /// Several workloads; client `n` carries out number `n`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobsSpec {
-    /// One at least.
+    /// At least one.
     pub jobs: Vec<JobSpec>,
 }
 
@@ -35,13 +35,13 @@ pub enum ClientSpec {
     Control(ControlSpec),
     /// Users who make transactions.
     Users(UsersSpec),
-    /// What a kind of measurement brings.
+    /// Clients provided by a kind of measurement.
     Own(OwnSpec),
     /// Several workloads, one for each client.
     Jobs(JobsSpec),
 }
 
-/// A client of any kind that we have.
+/// A client of any type.
 pub enum AnyClient {
     /// A mix of reads, writes and flushes.
     Mix(Box<MixClient>),
@@ -49,7 +49,7 @@ pub enum AnyClient {
     Files(FilesClient),
     Control(Box<ControlThread>),
     User(Box<UserClient>),
-    /// One that a kind of measurement brings.
+    /// One provided by a kind of measurement.
     Own(Box<dyn Client>),
     /// One of several workloads.
     Job(Box<JobClient>),
@@ -59,7 +59,7 @@ impl ClientSpec {
     /// Client `client` of `clients`, with its streams drawn from `seed`.
     ///
     /// # Errors
-    /// When the client's share of the region would be empty.
+    /// If the client's share of the region would be empty.
     pub fn client(&self, seed: u64, client: u32, clients: u32) -> Result<AnyClient, AddressError> {
         Ok(match self {
             Self::Mix(spec) => {
@@ -102,7 +102,7 @@ impl ClientSpec {
         }
     }
 
-    /// The largest number of bytes that one operation moves.
+    /// Maximum bytes moved by one operation.
     #[must_use]
     pub fn len_max(&self) -> u32 {
         match self {
@@ -136,7 +136,7 @@ impl ClientSpec {
 }
 
 impl AnyClient {
-    /// Share what jobs of one flow do, and a common end, with the clients that join these gates.
+    /// Connects clients to these gates, through which jobs share flows and a common end.
     pub fn join(&mut self, gates: &JobGates) {
         if let Self::Job(client) = self {
             client.join(gates);

@@ -1,7 +1,7 @@
-//! Rates below which a job ends, as fio's `rate_min` and `rate_iops_min` have it.
+//! Minimum rates below which a job ends, like fio's `rate_min` and `rate_iops_min`.
 //!
-//! A rate counts between two looks that are a cycle apart, or more: a job looks when something is
-//! done. The first two seconds are left out. Follows fio's documentation of these options.
+//! Rates are measured between checks at least a cycle apart, made when something completes. The
+//! first two seconds are left out. Follows fio's documentation of these options.
 
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
@@ -9,47 +9,47 @@ use units::{Duration, Instant};
 use crate::job_rate::JobRate;
 use crate::op::{Op, OpKind};
 
-/// From a job's start to the first look.
+/// From a job's start to the first check.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// The least rates of a job.
+/// Minimum rates of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloorSpec {
-    /// Of reads, and of writes or trims; [`JobRate::Free`] is none.
+    /// For reads, and for writes or trims; [`JobRate::Free`] for none.
     pub rates: [JobRate; 2],
-    /// Between two looks, at least.
+    /// Minimum time between two checks.
     pub cycle: Duration,
 }
 
-/// A rate that was not kept.
+/// A missed rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateMiss {
     pub kind: OpKind,
-    /// The least that was asked for.
+    /// The required minimum.
     pub wanted: JobRate,
-    /// What there was instead, a second.
+    /// The measured rate per second.
     pub found: u64,
-    /// In which time.
+    /// Over this time.
     pub within: Duration,
 }
 
 /// Operations and bytes.
 type Amounts = (u64, u64);
 
-/// Holds a job's rates against the least ones.
+/// Checks a job's rates against the minimum.
 #[derive(Clone, Debug)]
 pub(crate) struct FloorWatch {
     spec: FloorSpec,
-    /// What is done before does not count.
+    /// Earlier completions do not count.
     counts_from: Instant,
     looks_from: Instant,
     done: [Amounts; 2],
-    /// When each direction was last looked at, and what was done by then.
+    /// Time and totals at the last check of each direction.
     last: [Option<(Instant, Amounts)>; 2],
 }
 
 impl FloorWatch {
-    /// A watch of a job that starts at the first instant, and is recorded from the second.
+    /// A watch for a job that starts at the first instant and is recorded from the second.
     pub(crate) fn new(spec: FloorSpec, (start, counts_from): (Instant, Instant)) -> Self {
         Self {
             spec,
@@ -60,7 +60,7 @@ impl FloorWatch {
         }
     }
 
-    /// Count an operation that is done; the rate that is not kept, if one is not.
+    /// Counts a completed operation. Returns the missed rate, if any.
     pub(crate) fn look(&mut self, op: Op, at: Instant) -> Option<RateMiss> {
         if at < self.counts_from {
             return None;

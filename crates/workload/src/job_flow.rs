@@ -1,10 +1,9 @@
-//! What jobs of a trial tell each other: that one has ended with which all others are to end, as
-//! with fio's `exitall`, and the shares that they keep to of what they do together, as fio's `flow`
-//! has it.
+//! State shared by the jobs of a trial: whether one has ended with which all must end, as with
+//! fio's `exitall`, and their shares of the total work, as with fio's `flow`.
 //!
-//! Each request takes a token. A job whose part of all tokens is above its part of all weights is
-//! held back until others have taken theirs. A job that ends leaves with its tokens and its weight.
-//! Follows fio's documentation, "I/O flow"; which job takes a token first is not told by its rule.
+//! Each request takes a token. A job whose share of all tokens exceeds its share of all weights is
+//! held back until others catch up. When a job ends, its tokens and weight are removed. Follows
+//! fio's documentation, "I/O flow", which does not say which job takes a token first.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,18 +14,18 @@ use units::{Duration, Instant};
 
 use crate::client::Agenda;
 
-/// A job that is held back asks again after this long. Others may be on other processors, and tell
-/// nobody what they take.
+/// A job that is held back retries after this time, since jobs on other processors do not notify
+/// each other.
 const AGAIN: Duration = Duration::from_micros(10);
 
 /// A job's part in a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowSpec {
-    /// Which flow it belongs to.
+    /// Number of the flow.
     pub id: u32,
     /// Its weight, above zero.
     pub weight: u32,
-    /// How long it waits once it is held back; as short as can be where it is zero.
+    /// How long it waits once it is held back; zero for the minimum.
     pub sleep: Duration,
 }
 
@@ -51,20 +50,20 @@ impl JobsEnd {
     }
 }
 
-/// What the jobs of a flow did, and what they weigh.
+/// Tokens and weights of the jobs of a flow.
 #[derive(Debug)]
 struct FlowGate {
     tokens: AtomicU64,
     weights: AtomicU64,
 }
 
-/// One job's side of a gate.
+/// One job's side of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowMember {
     spec: FlowSpec,
     gate: Arc<FlowGate>,
     tokens: u64,
-    /// Requests that were held back.
+    /// Number of requests held back.
     held: u32,
     has_left: bool,
 }
@@ -74,7 +73,7 @@ impl JobGates {
         self.end.clone()
     }
 
-    /// One more job of a flow; all join before any of them begins.
+    /// Adds a job to a flow; all join before any of them starts.
     pub(crate) fn member(&self, spec: FlowSpec) -> Option<FlowMember> {
         if spec.weight == 0 {
             return None;
@@ -82,7 +81,7 @@ impl JobGates {
         let mut by_id = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
         let gate = by_id.entry(spec.id).or_insert_with(|| {
             Arc::new(FlowGate {
-                // fio's begins with one, which belongs to nobody.
+                // fio starts with one, which belongs to no job.
                 tokens: AtomicU64::new(1),
                 weights: AtomicU64::new(0),
             })
@@ -100,7 +99,7 @@ impl JobGates {
 }
 
 impl FlowMember {
-    /// Take a token at `at`. Where there is none the job is woken to ask again.
+    /// Takes a token at `at`. If there is none, the job is woken to retry.
     pub(crate) fn holds_back(&mut self, at: Instant, agenda: &mut Agenda) -> bool {
         let all = self.gate.tokens.load(Ordering::Relaxed);
         let weights = self.gate.weights.load(Ordering::Relaxed);
@@ -118,7 +117,7 @@ impl FlowMember {
         true
     }
 
-    /// How many requests were held back until now.
+    /// Number of requests held back until now.
     pub(crate) const fn take_held(&mut self) -> u32 {
         std::mem::replace(&mut self.held, 0)
     }

@@ -1,17 +1,17 @@
-//! Which requests of a workload are how urgent.
+//! I/O priorities of a workload's requests.
 
 use random::Stream;
 use serde::{Deserialize, Serialize};
 
 use crate::op::IoPriority;
 
-/// A share of requests that has a priority; the rest has none.
+/// A share of requests with a priority; the rest has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PriorityShare {
-    /// Those of this length; of any where it is absent.
+    /// Requests with this length; any length if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub len: Option<u32>,
-    /// The share of them, percent.
+    /// Percentage of them.
     pub percent: u32,
     pub priority: IoPriority,
 }

@@ -1,22 +1,22 @@
-//! How often workloads side by side ask for operations, and what they offer by that.
+//! Request rates of concurrent workloads, and their offered load.
 
 use serde::{Deserialize, Serialize};
 
 use crate::group::JobsSpec;
 use crate::job_spec::JobSpec;
 
-/// How often requests of a direction are due.
+/// When requests of a direction are due.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "unit", rename_all = "kebab-case")]
 pub enum JobRate {
-    /// As soon as there is room.
+    /// As soon as a slot is free.
     Free,
-    /// So many a second.
+    /// At a rate of requests.
     Requests {
         /// Requests.
         per_second: f64,
     },
-    /// So many bytes a second.
+    /// At a rate of bytes.
     Bytes {
         /// Bytes.
         per_second: u64,
@@ -24,23 +24,22 @@ pub enum JobRate {
 }
 
 impl JobsSpec {
-    /// Operations per second that all of them offer together from the trial's start to its end,
-    /// where all arrive at random, whatever becomes of those before.
+    /// Total offered load in operations per second from the trial's start to its end, if all arrive
+    /// at random independently of earlier ones.
     #[must_use]
     pub fn offered(&self) -> Option<f64> {
         let of = |job: &JobSpec| job.offered().filter(|_| job.arrives_at_random());
         self.jobs.iter().map(of).sum()
     }
 
-    /// Whether some of what they do has a rate.
+    /// Whether any of them has a rate.
     #[must_use]
     pub fn has_rates(&self) -> bool {
         let mut rates = self.jobs.iter().flat_map(|job| &job.rates);
         rates.any(|rate| !matches!(rate, JobRate::Free))
     }
 
-    /// Clients that they are of: as many as requests of a job wait for each other, and one for a
-    /// job at a rate.
+    /// Equivalent number of clients: the closed-loop depth of a job, or one for a job with a rate.
     #[must_use]
     pub fn clients(&self) -> u32 {
         let of = |job: &JobSpec| job.offered().map_or(job.depth, |_| 1);
@@ -49,7 +48,7 @@ impl JobsSpec {
 }
 
 impl JobSpec {
-    /// Operations per second that it offers, where all that it does has a rate of operations.
+    /// Offered load in operations per second, if everything it does has a rate of operations.
     #[must_use]
     pub fn offered(&self) -> Option<f64> {
         let used = [self.read_percent > 0, self.read_percent < 100];
@@ -61,7 +60,7 @@ impl JobSpec {
         rates.map(rate).sum()
     }
 
-    /// Whether nothing but chance says when its operations come, all the time.
+    /// Whether its arrivals are always purely random.
     const fn arrives_at_random(&self) -> bool {
         self.is_poisson
             && self.bytes.is_none()

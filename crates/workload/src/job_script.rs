@@ -1,4 +1,4 @@
-//! Requests that a workload asks for as they are listed.
+//! Listed requests of a workload.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use units::Duration;
 
 use crate::op::Op;
 
-/// Requests, and when each is due since the workload's start, in that order.
+/// Requests with their due times since the workload's start, in order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JobScript(pub Arc<[(Duration, Op)]>);
 

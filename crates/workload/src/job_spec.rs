@@ -1,4 +1,4 @@
-//! What one of several workloads does: its files, sizes, pattern, pace, start and end.
+//! Specification of one of several workloads: its files, sizes, pattern, pace, start and end.
 
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -15,44 +15,45 @@ use crate::job_zones::StridedZones;
 use crate::mix::OperationSize;
 use crate::op::{Durability, WriteOut};
 
-/// One of several workloads, which one client carries out.
+/// One of several workloads, run by one client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobSpec {
-    /// What it asks for in place of what it would draw. No record of a run has it: the file that
-    /// lists it is part of the record.
+    /// Listed requests instead of random ones. Not recorded in a run: the file with the list is
+    /// part of the record.
     #[serde(skip)]
     pub script: Option<JobScript>,
-    /// The row that its times are filed under; several may share one.
+    /// The row for its times; several may share one.
     pub row: u32,
     /// Requests outstanding.
     pub depth: u32,
-    /// Requests left outstanding at which the depth is filled again; `None` fills it as each ends.
+    /// Number of outstanding requests at which the depth is refilled; `None` refills at each
+    /// completion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refill_at: Option<u32>,
-    /// Its files; `block` of each is what offsets are multiples of.
+    /// Its files; `block` of each is the alignment of offsets.
     pub files: Vec<Region>,
     pub order: NextFile,
-    /// The access pattern to announce to the kernel for its files.
+    /// Access pattern announced to the kernel for its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<ReadOrderHint>,
-    /// Requests to a file before the next one is chosen; one where it is `None`.
+    /// Requests to a file before the next one is chosen; one if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_run: Option<u32>,
-    /// Which block follows which.
+    /// Order of blocks.
     pub pattern: JobPattern,
-    /// Where it ends whose steps in order meet the end of its only file; `None` begins there again.
+    /// End of its only file for sequential steps that reach it; `None` starts again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_end: Option<FileEnd>,
-    /// The zones of its only file in which it works one after the other.
+    /// Zones of its only file, used one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<StridedZones>,
-    /// Percent of reads and of writes whose address is drawn; the others follow the one before.
+    /// Percentage of reads and of writes with a random address; the others are sequential.
     pub random_percent: [u32; 2],
-    /// Requests in order after each address that is drawn.
+    /// Sequential requests after each random address.
     pub run: u32,
     /// Sizes of reads and of writes, or trims.
     pub sizes: [Vec<OperationSize>; 2],
-    /// What is trimmed.
+    /// Which requests are trims.
     #[serde(default, skip_serializing_if = "Trims::is_none")]
     pub trims: Trims,
     pub read_percent: u32,
@@ -60,61 +61,60 @@ pub struct JobSpec {
     pub bytes: Option<u64>,
     /// Requests after which it ends.
     pub requests: Option<u64>,
-    /// From the trial's start to its own.
+    /// Delay from the trial's start to its own.
     pub delay: Duration,
-    /// Time at its start that is not recorded.
+    /// Unrecorded time at its start.
     pub ramp: Duration,
-    /// Time after the ramp when it ends.
+    /// Time after the ramp at which it ends.
     pub runtime: Option<Duration>,
-    /// A flush after so many writes; none where it is zero.
+    /// Number of writes between flushes; zero for none.
     pub flush_every: u64,
-    /// Whether that is `fdatasync`, not `fsync`.
+    /// Whether it is `fdatasync` rather than `fsync`.
     #[serde(default)]
     pub flushes_data_only: bool,
-    /// What `sync_file_range` does instead of either, over what was written since.
+    /// `sync_file_range` instead, over what was written since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes_out: Option<WriteOut>,
-    /// A flush of each file at its end.
+    /// Whether each file is flushed at the end.
     pub flushes_at_end: bool,
-    /// What a completed write promises.
+    /// Durability of a completed write.
     pub durability: Durability,
-    /// What its writes hold.
+    /// Content of its writes.
     #[serde(default, skip_serializing_if = "Content::is_default")]
     pub content: Content,
     /// Rates of reads and of writes.
     pub rates: [JobRate; 2],
-    /// Whether gaps of a rate are exponential, and not equal.
+    /// Whether gaps of a rate are exponential rather than equal.
     pub is_poisson: bool,
     /// A pause ...
     pub think: Duration,
-    /// ... after so many requests.
+    /// ... after this many requests.
     pub think_after: u32,
-    /// Whether those are counted as they are issued, not as they complete.
+    /// Whether these are counted when issued rather than when completed.
     #[serde(default)]
     pub think_counts_issued: bool,
-    /// Whether rates stand still meanwhile; else what falls due is made up for.
+    /// Whether rates stand still during pauses; otherwise the backlog is caught up.
     #[serde(default)]
     pub think_stops_rates: bool,
-    /// Shares of reads, and of writes or trims, that are more or less urgent.
+    /// Shares of reads, and of writes or trims, with a priority.
     #[serde(default, skip_serializing_if = "have_none")]
     pub priorities: [Vec<PriorityShare>; 2],
-    /// Rates below which it ends.
+    /// Minimum rates below which it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floors: Option<FloorSpec>,
-    /// Its part of what several jobs do together.
+    /// Its part in a flow of several jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowSpec>,
-    /// Whether it ends when no block is left that was not reached. As in fio, reads and writes
-    /// then count blocks each in their own smallest size, and a file is done when either finds
-    /// none.
+    /// Whether it ends when every block has been reached. As in fio, reads and writes then count
+    /// blocks separately in their own smallest size, and a file is finished when either finds none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub one_pass: bool,
-    /// Whether all jobs end when this one does.
+    /// Whether its end ends all jobs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_others: bool,
 }
 
-/// Whether all requests are alike.
+/// Whether all requests have the same priority.
 fn have_none(priorities: &[Vec<PriorityShare>; 2]) -> bool {
     priorities.iter().all(Vec::is_empty)
 }
@@ -126,7 +126,7 @@ impl JobSpec {
         self.read_percent < 100
     }
 
-    /// Bytes of each size that it asks for.
+    /// Sizes of its requests, bytes.
     pub fn lengths(&self) -> impl Iterator<Item = u64> + '_ {
         let used = [self.read_percent > 0, self.writes()];
         let sizes = self.sizes.iter().zip(used).filter(|(_, is_used)| *is_used);
@@ -134,13 +134,13 @@ impl JobSpec {
         sizes.map(|size| u64::from(size.len))
     }
 
-    /// Whether some requests are more or less urgent than others.
+    /// Whether some requests have a priority.
     #[must_use]
     pub fn has_priorities(&self) -> bool {
         !have_none(&self.priorities)
     }
 
-    /// The longest request that takes memory.
+    /// Maximum size of requests that need memory.
     #[must_use]
     pub fn len_max(&self) -> u32 {
         let moved = match self.trims {
@@ -162,13 +162,13 @@ impl JobSpec {
         self.pattern == JobPattern::Once && vary
     }
 
-    /// From the trial's start to the first moment that is recorded.
+    /// From the trial's start to the start of recording.
     #[must_use]
     pub fn recorded_from(&self) -> Duration {
         self.delay + self.ramp
     }
 
-    /// From the trial's start to the end of its time, if it has one.
+    /// From the trial's start to its time limit, if it has one.
     #[must_use]
     pub fn ends_after(&self) -> Option<Duration> {
         Some(self.recorded_from() + self.runtime?)

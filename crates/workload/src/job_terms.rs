@@ -1,4 +1,4 @@
-//! What a job is made of: which file and block come next, and what is trimmed.
+//! Parts of a job: choice of the next file and block, and trims.
 
 use random::Stream;
 use serde::{Deserialize, Serialize};
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 use crate::access_zones::AccessZone;
 use crate::mix::OperationSize;
 
-/// Which file the next request goes to.
+/// Choice of the next file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NextFile {
     /// In turn.
     RoundRobin,
-    /// Drawn.
+    /// At random.
     Random,
-    /// The next when all of one was done.
+    /// The next one when one is finished.
     Sequential,
 }
 
-/// Which block follows which.
+/// Order of blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case")]
 pub enum JobPattern {
-    /// In order, with so many bytes left out after each; backwards where it is below zero.
+    /// Sequential, with this gap after each; backwards if negative.
     Sequential {
         /// Bytes.
         skip: i64,
     },
-    /// Each block once before any comes again. Where sizes vary, a request is cut short where it
-    /// meets a block that was reached before.
+    /// Each block once before any is repeated. With varying sizes, a request is cut short at a
+    /// block that was reached before.
     Once,
     /// Every block is equally likely each time.
     Uniform,
@@ -47,7 +47,7 @@ pub enum JobPattern {
         /// Standard deviation in percent of the file.
         percent: f64,
     },
-    /// Zones have their shares of the requests; within a zone every block is equally likely.
+    /// Zones have their shares of the requests; within a zone, every block is equally likely.
     Zoned {
         /// Zones of reads and of writes, or trims.
         zones: [Vec<AccessZone>; 2],
@@ -64,16 +64,16 @@ pub enum ReadOrderHint {
     Sequential,
 }
 
-/// What of a job are trims.
+/// Which requests of a job are trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trims {
     /// Nothing.
     #[default]
     None,
-    /// All that is not read, in the place of writes.
+    /// All except reads, instead of writes.
     Only,
-    /// Before each write its bytes are trimmed; what bounds the job counts either.
+    /// Each write is preceded by a trim of its range; limits of the job count both.
     BeforeWrites,
 }
 
@@ -83,19 +83,19 @@ impl Trims {
     }
 }
 
-/// Where fio ends a job whose requests in order leave gaps.
+/// Where fio ends a job whose sequential requests leave gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEnd {
-    /// Bytes from the beginning of its region on, whole blocks or not.
+    /// Size from the start of its region, whether whole blocks or not.
     pub bytes: u64,
-    /// Whether a step to that end or beyond goes back to the beginning, which it does in a region
-    /// that is the whole file.
+    /// Whether a step to that end or beyond goes back to the start: in a region that is the whole
+    /// file.
     pub wraps: bool,
 }
 
 impl FileEnd {
-    /// Whether nothing follows on `len` bytes at `at`: they reach the end, or the next as many
-    /// would reach beyond it.
+    /// Whether `len` bytes at `at` are the last: they reach the end, or the next ones would exceed
+    /// it.
     pub(crate) const fn is_met_by(self, at: u64, len: u64, skip: i64) -> bool {
         let last = at + len;
         let next = last.saturating_add_signed(skip);
@@ -104,7 +104,7 @@ impl FileEnd {
     }
 }
 
-/// One of these sizes, by their weights.
+/// Draws a size by weight.
 pub(crate) fn drawn_size(sizes: &[OperationSize], choice: &mut Stream) -> u32 {
     if let [only] = sizes {
         return only.len;

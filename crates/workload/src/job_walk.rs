@@ -1,4 +1,4 @@
-//! Where a job stands in one of its files, and where its next request goes.
+//! Position of a job in one of its files, and its next request.
 
 use random::{AroundMiddle, LawError, Permutation, SelfSimilar, Stream, Zipf};
 
@@ -7,23 +7,23 @@ use crate::address::Region;
 use crate::block_map::BlockMap;
 use crate::job_terms::JobPattern;
 
-/// Where a job stands in one file.
+/// Position of a job in one file.
 #[derive(Clone, Debug)]
 pub(crate) struct JobWalk {
     pub(crate) region: Region,
-    /// Next offset of reads and of writes in order, from the region's begin.
+    /// Next sequential offset of reads and of writes, from the region's start.
     pub(crate) position: [u64; 2],
-    /// How many blocks of `order` were done.
+    /// Number of blocks of `order` that were done.
     place: u64,
     order: Option<Permutation>,
-    /// Which blocks were reached, where sizes vary and each is reached once.
+    /// Map of the blocks reached, if sizes vary and each is reached once.
     map: Option<BlockMap>,
-    /// Whether no block is free for a request that was drawn.
+    /// Whether no block is free for a random request.
     is_spent: bool,
     law: Option<PlaceLaw>,
 }
 
-/// How places are drawn that are not equally likely.
+/// How unequal positions are drawn.
 #[derive(Clone, Debug)]
 enum PlaceLaw {
     Zipf(Zipf, Permutation),
@@ -98,7 +98,7 @@ impl JobWalk {
         }
     }
 
-    /// Every block may be reached again.
+    /// Makes all blocks available again.
     pub(crate) fn begin_again(&mut self) {
         self.is_spent = false;
         if let Some(map) = &mut self.map {
@@ -106,7 +106,7 @@ impl JobWalk {
         }
     }
 
-    /// Begin again, at the beginning.
+    /// Starts again from the beginning.
     pub(crate) fn restart(&mut self) {
         self.position = [0; 2];
         self.place = 0;
@@ -114,9 +114,9 @@ impl JobWalk {
         self.begin_again();
     }
 
-    /// Where a block of `block` bytes begins that was not reached: the next one from a block that
-    /// is drawn. Where the map counts smaller blocks than these, the next one may lie behind all
-    /// of these: then there is none, and the file is done.
+    /// Start of the next free block of `block` bytes, from a random block on. If the map counts
+    /// smaller blocks, the next free one may be beyond all of these: then there is none, and the
+    /// file is finished.
     pub(crate) fn next_free(&mut self, block: u64, addresses: &mut Stream) -> Option<u64> {
         let blocks = (self.region.len / block).max(1);
         let map = self.map.as_ref().expect("sizes vary");
@@ -126,8 +126,8 @@ impl JobWalk {
         (!self.is_spent).then_some(free * block)
     }
 
-    /// Reach the blocks of `block` bytes that `len` bytes at `at` are, up to one that was reached
-    /// before. How many bytes these are.
+    /// Marks the blocks of `len` bytes at `at` as reached, up to one that was reached before.
+    /// Returns their size in bytes.
     pub(crate) fn take(&mut self, direction: usize, (at, len): (u64, u32), block: u64) -> u32 {
         let map = self.map.as_mut().expect("sizes vary");
         let taken = map.take(at / block, u64::from(len).div_ceil(block));
@@ -136,7 +136,7 @@ impl JobWalk {
         len as u32
     }
 
-    /// The number of a block that is drawn.
+    /// Number of a random block.
     fn draw(&mut self, pattern: &JobPattern, direction: usize, addresses: &mut Stream) -> u64 {
         let blocks = self.blocks();
         match *pattern {
@@ -164,7 +164,7 @@ impl JobWalk {
         }
     }
 
-    /// Where a request of `len` bytes goes that is drawn, from the file's begin.
+    /// Random offset of a request of `len` bytes, from the file's start.
     pub(crate) fn drawn(
         &mut self,
         pattern: &JobPattern,
@@ -176,14 +176,14 @@ impl JobWalk {
         at.min(last)
     }
 
-    /// Bytes up to the end of the file from where the next one in order begins, if it has `least`.
+    /// Bytes from the next sequential offset to the end of the file, if at least `least`.
     pub(crate) const fn room(&self, direction: usize, least: u64) -> u64 {
         let left = self.region.len.saturating_sub(self.position[direction]);
         if left < least { self.region.len } else { left }
     }
 
-    /// Where the next one in order goes, and whether the file was just done. Backwards, the first
-    /// one of a region that begins with its file is at the beginning, and the next at the end.
+    /// Next sequential offset, and whether the file was just finished. Backwards, in a region that
+    /// starts with its file, the first request is at the start and the next at the end.
     pub(crate) fn in_order(&mut self, direction: usize, len: u64, skip: i64) -> (u64, bool) {
         let end = self.region.len;
         let mut at = self.position[direction];
@@ -198,8 +198,8 @@ impl JobWalk {
     }
 }
 
-/// Where fio begins backwards in a region that does not begin with its file: it counts the region's
-/// length from the beginning of the file.
+/// Where fio starts backwards in a region that does not start with its file: it counts the region's
+/// length from the start of the file.
 fn first_backwards(region: Region, step: u64) -> u64 {
     let from_end = region.len.saturating_sub(step);
     match region.len.checked_sub(region.offset) {

@@ -1,21 +1,21 @@
-//! Zones of a file in which a job works one after the other, as fio's `zonemode=strided` has them.
+//! Zones of a file that a job uses one after the other, as with fio's `zonemode=strided`.
 //!
-//! In each zone it moves so many bytes, in order or each block once, and then goes on to the next;
-//! behind the last comes the first again. Follows fio's documentation, "Zoned block devices" and
-//! `zonemode`; checked against the I/O logs of fio 3.33.
+//! In each zone it moves a number of bytes, sequentially or each block once, then continues with
+//! the next; the last is followed by the first. Follows fio's documentation, "Zoned block devices"
+//! and `zonemode`; checked against the I/O logs of fio 3.33.
 
 use serde::{Deserialize, Serialize};
 
 use crate::address::Region;
 
-/// Zones of a file, of which the first begins with its region.
+/// Zones of a file, the first of which starts with its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StridedZones {
-    /// Bytes to move in a zone: less than it has, or more.
+    /// Bytes to move in a zone, which may be less or more than its size.
     pub bytes: u64,
-    /// Bytes that a zone has.
+    /// Size of a zone, bytes.
     pub range: u64,
-    /// Bytes between two zones.
+    /// Gap between two zones, bytes.
     pub skip: u64,
 }
 
@@ -28,8 +28,8 @@ impl StridedZones {
         }
     }
 
-    /// From the begin of a region of `len` bytes to the end of the last zone that begins in it; of
-    /// that zone all counts where `is_random`, and else what is reached.
+    /// Distance from the start of a region of `len` bytes to the end of the last zone that starts
+    /// in it; all of that zone counts if `is_random`, else only the part reached.
     #[must_use]
     pub fn end(self, len: u64, block: u64, is_random: bool) -> u64 {
         let step = self.range.saturating_add(self.skip).max(1);
@@ -43,15 +43,15 @@ impl StridedZones {
     }
 }
 
-/// Where a job stands among its zones.
+/// Position of a job among its zones.
 #[derive(Clone, Debug)]
 pub(crate) struct ZoneWalk {
     zones: StridedZones,
-    /// Bytes of the file's region: a zone that would begin behind it is the first.
+    /// Size of the file's region, bytes: a zone that would start beyond it is the first again.
     whole: u64,
-    /// Where the zone begins.
+    /// Start of the zone.
     begin: u64,
-    /// Bytes that were moved in it.
+    /// Bytes moved in it.
     moved: u64,
 }
 
@@ -65,8 +65,8 @@ impl ZoneWalk {
         }
     }
 
-    /// Go on to the next zone if enough was moved in this one. Whether it is to be worked through
-    /// from its beginning, for the first time or again.
+    /// Continues with the next zone if enough was moved in this one. Returns whether to start at
+    /// the beginning of a zone, for the first time or again.
     pub(crate) const fn turn(&mut self) -> bool {
         if self.moved >= self.zones.bytes {
             self.moved = 0;
@@ -78,7 +78,7 @@ impl ZoneWalk {
         self.moved.is_multiple_of(self.zones.range)
     }
 
-    /// Take a request of `len` bytes at `at` of the zone: where it is in the region.
+    /// Counts a request of `len` bytes at `at` of the zone. Returns its position in the region.
     pub(crate) const fn take(&mut self, at: u64, len: u32) -> u64 {
         self.moved += len as u64;
         self.begin + at

@@ -1,5 +1,5 @@
-//! Several workloads at once: each with its own files, sizes, pattern, pace, start and end, and
-//! several requests outstanding.
+//! Several concurrent workloads, each with its own files, sizes, pattern, pace, start, end and
+//! depth.
 
 use random::{GapProcess, GapShape, LawError, Purpose, Stream};
 use units::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::job_walk::JobWalk;
 use crate::job_zones::ZoneWalk;
 use crate::op::{Op, OpKind};
 
-/// How often a job that waits for the end of its time looks whether another has ended all.
+/// How often a job that waits for its time limit checks whether another one has ended all.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// The client of one [`JobSpec`].
@@ -31,31 +31,31 @@ pub struct JobClient {
     gaps: [Option<GapProcess>; 2],
     arrivals: Stream,
     urgency: Stream,
-    /// When the next request of each direction is due, where there is a rate.
+    /// When the next request of each direction is due, if it has a rate.
     next_due: [Instant; 2],
-    /// Nothing is due before.
+    /// Nothing is due before this time.
     pause_until: Instant,
     end: Option<Instant>,
-    /// Whether its time ended it, and not what it was to do.
+    /// Whether its time limit ended it, rather than its work.
     is_out_of_time: bool,
     file: usize,
-    /// Requests to the file before the next one is chosen.
+    /// Requests left for this file before the next one is chosen.
     file_left: u32,
     run_left: u32,
     bytes_left: u64,
     requests_left: u64,
     issued: u64,
     writes: u64,
-    /// Requests that were asked for and are not done.
+    /// Outstanding requests.
     outstanding: u32,
-    /// Requests that ended and were not replaced yet.
+    /// Completed requests not replaced yet.
     held: u32,
     completed: u64,
     flush_due: Option<usize>,
-    /// Of each file what was written since its pages were written out, from the first byte to
-    /// behind the last.
+    /// For each file, the range written since its last write-out, from the first byte to after the
+    /// last.
     not_out: Vec<Option<[u64; 2]>>,
-    /// Files that are still to be flushed at the end.
+    /// Files still to be flushed at the end.
     flushes_left: Option<usize>,
     floors: Option<FloorWatch>,
     missed: Option<RateMiss>,
@@ -64,10 +64,10 @@ pub struct JobClient {
 }
 
 impl JobClient {
-    /// The client of that job; its streams are drawn from the seed and its number.
+    /// The client of that job, with streams from the seed and its number.
     ///
     /// # Errors
-    /// When a parameter of a law is out of its bounds.
+    /// If a parameter of a law is out of bounds.
     pub fn new(spec: &JobSpec, seed: u64, client: u32) -> Result<Self, LawError> {
         assert!(!spec.files.is_empty(), "a job needs a file");
         let number = u64::from(client);
@@ -85,7 +85,7 @@ impl JobClient {
         };
         let gap = |rate: JobRate| match rate {
             JobRate::Requests { per_second } => GapProcess::per_second(shape, per_second).map(Some),
-            // The gap of one byte, which is multiplied by a request's length.
+            // The gap per byte, which is multiplied by a request's length.
             JobRate::Bytes { per_second } => {
                 GapProcess::per_second(shape, per_second as f64).map(Some)
             }
@@ -128,7 +128,7 @@ impl JobClient {
         })
     }
 
-    /// Share what jobs of one flow do, and a common end, with those of these gates.
+    /// Connects it to these gates, through which jobs share flows and a common end.
     pub fn join(&mut self, gates: &JobGates) {
         self.all_end = gates.end();
         self.flow = self.spec.flow.and_then(|flow| gates.member(flow));
@@ -142,7 +142,7 @@ impl JobClient {
         }
     }
 
-    /// A size that `room` holds, where there is one.
+    /// A size that fits into `room`, if there is one.
     fn size_within(&mut self, direction: usize, room: u64) -> u32 {
         let mut sizes = self.spec.sizes[direction].iter();
         let one_fits = sizes.any(|size| u64::from(size.len) <= room);
@@ -160,8 +160,8 @@ impl JobClient {
         sizes.map(|size| u64::from(size.len)).min().unwrap_or(1)
     }
 
-    /// The file from `file` on that has blocks left; they are all new where none has, unless the
-    /// job then ends.
+    /// The first file from `file` on with free blocks. If none has any, all are freed, unless the
+    /// job ends then.
     fn with_blocks_left(&mut self, file: usize) -> Option<usize> {
         let count = self.files.len();
         let is_endless = self.spec.bytes.is_none();
@@ -179,7 +179,7 @@ impl JobClient {
         Some(file)
     }
 
-    /// Where a request goes to blocks that were not reached, as [`Self::place`] has it.
+    /// Position of a request to blocks not reached yet, as in [`Self::place`].
     fn place_on_map(&mut self, direction: usize) -> Option<(u64, u32, bool)> {
         let (at, block) = loop {
             self.file = self.with_blocks_left(self.file)?;
@@ -198,8 +198,8 @@ impl JobClient {
         Some((at, len, walk.is_done()))
     }
 
-    /// Where in the current file the next request goes, how long it is, and whether the file was
-    /// just done; `None` where the job ends.
+    /// Position and size of the next request in the current file, and whether the file was just
+    /// finished; `None` if the job ends.
     fn place(&mut self, direction: usize) -> Option<(u64, u32, bool)> {
         let is_drawn = match self.spec.pattern {
             JobPattern::Sequential { .. } => false,
@@ -246,8 +246,8 @@ impl JobClient {
         Some((at, len, is_done))
     }
 
-    /// The direction of a request that is asked for at `asked`. Each has its own rate, as in fio:
-    /// one that is not due yet gives way to the other if that is due, or due sooner.
+    /// Direction of a request made at `asked`. Each direction has its own rate, as in fio: one that
+    /// is not due yet gives way to the other if that is due or due sooner.
     fn direction_at(&mut self, asked: Instant) -> usize {
         let drawn = self.direction();
         let is_mixed = (1..100).contains(&self.spec.read_percent);
@@ -316,7 +316,7 @@ impl JobClient {
         Some((direction, op))
     }
 
-    /// When a request of that direction and length is due that is asked for at `asked`.
+    /// When a request of that direction and length, made at `asked`, is due.
     fn due(&mut self, direction: usize, len: u32, asked: Instant) -> Instant {
         let free = asked.max(self.pause_until);
         let Some(gaps) = &mut self.gaps[direction] else {
@@ -330,7 +330,7 @@ impl JobClient {
         let gap = match self.spec.rates[direction] {
             JobRate::Bytes { per_second } => {
                 let mean = 1e9 / per_second as f64;
-                // A gap of so many bytes: equal gaps keep their mean exactly.
+                // The gap for this many bytes: equal gaps keep their mean exactly.
                 match self.spec.is_poisson {
                     true => gap.saturating_mul(u64::from(len)),
                     false => (mean * f64::from(len)) as u64,
@@ -347,7 +347,7 @@ impl JobClient {
         is_late || self.bytes_left == 0 || self.requests_left == 0 || self.all_end.is_raised()
     }
 
-    /// Ask for one more request, unless its flow holds the job back.
+    /// Makes one more request, unless its flow holds the job back.
     fn ask(&mut self, asked: Instant, agenda: &mut Agenda) {
         let is_held = |flow: &mut FlowMember| flow.holds_back(asked, agenda);
         let over = self.flow.is_some() && self.is_over(asked.max(self.pause_until));
@@ -357,7 +357,7 @@ impl JobClient {
         self.ask_now(asked, agenda);
     }
 
-    /// Ask for one more request, or for none where the job is over.
+    /// Makes one more request, unless the job is over.
     fn ask_now(&mut self, asked: Instant, agenda: &mut Agenda) {
         // As in fio, no flush follows the last write of a job.
         let at = asked.max(self.pause_until);
@@ -399,7 +399,7 @@ impl JobClient {
         agenda.issue_with(priority, due, op);
     }
 
-    /// Ask for what is next in a list, or for nothing where it ends.
+    /// Makes the next listed request; nothing at the end of the list.
     fn ask_as_listed(&mut self, at: Instant, agenda: &mut Agenda) {
         let listed = self.spec.script.as_ref().map(|script| &script.0);
         let next = listed.and_then(|listed| listed.get(self.issued as usize).copied());
@@ -412,7 +412,7 @@ impl JobClient {
         agenda.issue(at.max(self.next_due[0] + due), op);
     }
 
-    /// Pause from then on where so many requests are followed by a pause.
+    /// Pauses from then on after the configured number of requests.
     fn think(&mut self, count: u64, at: Instant) {
         let after = u64::from(self.spec.think_after.max(1));
         if self.spec.think > Duration::ZERO && count.is_multiple_of(after) {
@@ -420,7 +420,7 @@ impl JobClient {
         }
     }
 
-    /// What follows so many writes to a file.
+    /// The flush after the configured number of writes to a file.
     fn flush(&mut self, file: usize) -> Op {
         let target = self.files[file].region.target;
         let Some(how) = self.spec.writes_out else {
@@ -449,7 +449,7 @@ impl JobClient {
         }
     }
 
-    /// Write what was trimmed, unless the job's time is over. Whether it is written.
+    /// Writes what was trimmed, unless the job's time is over. Returns whether it is written.
     fn write_trimmed(&mut self, op: Op, at: Instant, agenda: &mut Agenda) -> bool {
         let Op::Trim {
             target,
@@ -477,7 +477,7 @@ impl JobClient {
         true
     }
 
-    /// Flush what is to be flushed once the last request is done, and finish.
+    /// Flushes as required after the last request, and finishes.
     fn wind_up(&mut self, at: Instant, agenda: &mut Agenda) {
         if self.outstanding > 0 {
             return;
@@ -485,7 +485,7 @@ impl JobClient {
         if let Some(flow) = &mut self.flow {
             flow.leave();
         }
-        // A job with a time of its own lasts as long, with or without requests.
+        // A job with its own time limit lasts that long, with or without requests.
         let own = self
             .end
             .filter(|_| self.is_out_of_time && self.missed.is_none());
@@ -548,7 +548,7 @@ impl JobClient {
         let held = std::mem::take(&mut self.held);
         self.ask(at, agenda);
         for _ in 0..held {
-            // Nothing outstanding after a request was asked for: the job has ended.
+            // Nothing is outstanding after a request was made: the job has ended.
             if self.outstanding > 0 {
                 self.ask(at, agenda);
             }
@@ -557,7 +557,7 @@ impl JobClient {
 }
 
 impl JobClient {
-    /// The job ends where it is below a rate that it is to keep.
+    /// Ends the job if it is below its minimum rate.
     fn look_at_rate(&mut self, op: Op, at: Instant) {
         let Some(floors) = &mut self.floors else {
             return;
@@ -575,7 +575,7 @@ impl JobClient {
         }
     }
 
-    /// Ask again for what the flow held back.
+    /// Retries requests that the flow held back.
     fn ask_again(&mut self, at: Instant, agenda: &mut Agenda) {
         let held = self.flow.as_mut().map_or(0, FlowMember::take_held);
         for number in 0..held {

@@ -1,4 +1,4 @@
-//! Virtual clients: what they ask of storage and when.
+//! Virtual clients: the operations they request, and when.
 //!
 //! A client's stream of operations depends on the seed and its number only: not on the driver, the
 //! number of workers, or timing.

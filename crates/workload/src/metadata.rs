@@ -1,5 +1,5 @@
-//! Metadata at scale: many small files in a tree of directories, or in one directory of all
-//! clients, are made, asked for, read, renamed, listed and removed, one phase after the other.
+//! Metadata at scale: many small files in a tree of directories, or in one shared directory, are
+//! created, stat'ed, read, renamed, listed and removed, one phase after the other.
 
 use std::iter::once;
 use std::ops::Range;
@@ -8,54 +8,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_op::{BLOCK_BYTES, DirectoryNumber, FileName, FileOp, FileScript, OpenFor};
 
-/// Series of the files as they are made.
+/// Series of newly created files.
 const MADE: char = 'n';
-/// Series of the files once they are renamed.
+/// Series of renamed files.
 const RENAMED: char = 'r';
-/// Bytes that one call reads or writes, at most.
+/// Maximum bytes of a read or write call.
 const PART_BYTES: u32 = 64 << 10;
-/// Most directories of a tree.
+/// Maximum number of directories in a tree.
 pub const DIRECTORIES_MAX: u64 = 1_000_000;
 
-/// Whose directories the files lie in.
+/// To whom directories belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DirectoryUse {
-    /// Each client has a tree of its own.
+    /// Each client has its own tree.
     #[default]
     Own,
-    /// All files of all clients lie in one directory.
+    /// All files of all clients are in one directory.
     Shared,
 }
 
-/// A tree of directories and its files. A file lies in a directory at the bottom.
+/// A tree of directories with its files, which are in the lowest directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataSpec {
     /// Files of each client.
     pub files: u32,
-    /// Levels of directories below the first one; 0 where they are shared.
+    /// Levels of directories below the first one; 0 if shared.
     pub depth: u32,
-    /// Directories in each directory that is not at the bottom.
+    /// Subdirectories of each directory above the lowest level.
     pub fan_out: u32,
     /// Bytes of each file. Empty files are not read.
     pub file_bytes: u32,
-    /// Whose directories these are.
+    /// To whom directories belong.
     pub directories: DirectoryUse,
     /// Whether files are renamed before they are removed.
     pub is_renamed: bool,
 }
 
-/// Who carries a phase out.
+/// The client that runs a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataClient {
     /// Its number over all hosts, from 0.
     pub number: u32,
-    /// The client whose files it asks for, opens and reads: itself, or another one.
+    /// The client whose files it stats, opens and reads: itself or another one.
     pub reads_of: u32,
 }
 
 impl MetadataClient {
-    /// Client `number`, which reads its own files.
+    /// Client `number`, reading its own files.
     #[must_use]
     pub const fn alone(number: u32) -> Self {
         Self {
@@ -72,25 +72,25 @@ units::words! {
         MakeDirectories = "mkdir": "make the directories",
         /// Files are created, written and closed.
         Create = "create": "create, write, close",
-        /// Each file is asked for its length and times.
+        /// Each file is stat'ed.
         Stat = "stat": "ask for length and times",
         /// Each file is opened and closed.
         Open = "open": "open and close",
         /// Each file is opened, read and closed.
         Read = "read": "open, read, close",
-        /// Each file gets another name in the same directory.
+        /// Each file is renamed within its directory.
         Rename = "rename": "rename in the same directory",
-        /// Each directory at the bottom is read from end to end.
+        /// Each lowest directory is read completely.
         List = "list": "read each directory",
         /// Each file is removed.
         Remove = "remove": "remove the files",
-        /// Directories are removed, from the bottom up.
+        /// Directories are removed, lowest first.
         RemoveDirectories = "rmdir": "remove the directories",
     }
 }
 
 impl MetadataSpec {
-    /// Files of one block each, in a tree of each client's own.
+    /// Files of one block each, in the clients' own trees.
     #[must_use]
     pub const fn in_own_trees(files: u32, depth: u32, fan_out: u32) -> Self {
         Self {
@@ -118,10 +118,10 @@ impl MetadataSpec {
         Some(all as u32)
     }
 
-    /// What a phase counts: files, or directories.
+    /// Items of a phase: files or directories.
     ///
     /// # Panics
-    /// When the tree has too many directories.
+    /// If the tree has too many directories.
     #[must_use]
     pub fn items(&self, phase: MetadataPhase) -> u32 {
         match phase {
@@ -132,19 +132,19 @@ impl MetadataSpec {
         }
     }
 
-    /// The calls of a phase that a client makes.
+    /// The calls of a client in a phase.
     ///
     /// # Panics
-    /// When the tree has too many directories.
+    /// If the tree has too many directories.
     #[must_use]
     pub fn script(&self, phase: MetadataPhase, client: MetadataClient) -> FileScript {
         self.script_of(phase, client, 0..self.files)
     }
 
-    /// The calls of a phase on some of the files: all that there are, or those that are to be made.
+    /// The calls of a phase on some of the files: all existing or planned ones.
     ///
     /// # Panics
-    /// When the tree has too many directories.
+    /// If the tree has too many directories.
     #[must_use]
     pub fn script_of(
         &self,
@@ -221,13 +221,13 @@ impl MetadataSpec {
             .expect("a tree of more directories is refused before")
     }
 
-    /// The first directory at the bottom, and how many there are.
+    /// The first of the lowest directories, and their number.
     fn bottom(&self) -> (u32, u32) {
         let count = (0..self.depth).fold(1, |level, _| level * self.fan_out);
         (self.tree() + 1 - count, count)
     }
 
-    /// File `number` of a client, which lies in one of the directories at the bottom by turns.
+    /// File `number` of a client; files take turns in the lowest directories.
     fn file(&self, series: char, client: u32, number: u32) -> FileName {
         let (first, count) = self.bottom();
         let before = match self.directories {
@@ -242,7 +242,7 @@ impl MetadataSpec {
     }
 }
 
-/// The calls that read or write a whole file: of so many bytes each.
+/// The sizes of the calls that read or write a whole file.
 fn parts(bytes: u32) -> impl Iterator<Item = u32> {
     let starts = (0..bytes).step_by(PART_BYTES as usize);
     starts.map(move |start| PART_BYTES.min(bytes - start))

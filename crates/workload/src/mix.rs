@@ -10,12 +10,12 @@ use crate::op::{Durability, Op, TargetId};
 
 pub use random::GapShape;
 
-/// A shape for the time between two events, with its mean.
+/// A distribution of the time between two events, with its mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
     /// Constant, uniform or exponential.
     pub shape: GapShape,
-    /// Mean in nanoseconds; fractions count over the long run.
+    /// Mean in nanoseconds; fractions count in the long run.
     pub mean_ns: f64,
 }
 
@@ -36,16 +36,16 @@ impl Gap {
     }
 }
 
-/// What makes a client issue its next operation.
+/// What triggers a client's next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Pacing {
-    /// The next operation is due a think time after the last one's completion.
+    /// The next operation is due a think time after the previous completion.
     Closed {
         /// Time between completion and the next due instant.
         think: Gap,
     },
-    /// Operations fall due on a schedule of their own, however long the earlier ones take.
+    /// Operations are due on their own schedule, however long earlier ones take.
     Open {
         /// Time between due instants.
         gap: Gap,
@@ -78,7 +78,7 @@ impl Mix {
     };
 }
 
-/// A size of operation and its relative weight.
+/// An operation size with its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationSize {
     /// Bytes.
@@ -87,38 +87,38 @@ pub struct OperationSize {
     pub weight: u32,
 }
 
-/// Everything that fixes what a group of mixing clients does.
+/// Parameters of a group of clients with mixed operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MixSpec {
     /// Where operations go.
     pub addresses: AddressSpec,
-    /// What they are.
+    /// Operation types.
     pub mix: Mix,
-    /// How large they are; one entry at least.
+    /// Their sizes, at least one entry.
     pub sizes: Vec<OperationSize>,
-    /// What a completed write promises.
+    /// Durability of a completed write.
     pub durability: Durability,
     /// When they are due.
     pub pacing: Pacing,
-    /// Operations after which the client finishes; `None` for no end.
+    /// Number of operations after which the client finishes; `None` for no end.
     pub operations: Option<u64>,
-    /// More files like that of the region, where there are any.
+    /// More files like that of the region, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<FileSet>,
 }
 
-/// Files of one size, to which clients are dealt in turn: client `c` uses file `c` modulo their
-/// number and shares it with the other clients there. The region's own file is number 0.
+/// Files of equal size, assigned to clients in turn: client `c` uses file `c` modulo their number,
+/// shared with the other clients of that file. The region's own file is number 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSet {
-    /// Target of file number 1; those of the rest follow it.
+    /// Target of file number 1, followed by the others.
     pub others: TargetId,
-    /// How many files there are, the region's own among them; two at least.
+    /// Number of files, including the region's own; at least two.
     pub files: u32,
 }
 
 impl MixSpec {
-    /// Operations of one block, each asked for when the last one is done, without end.
+    /// Endless operations of one block, each requested when the previous one completes.
     #[must_use]
     pub fn closed(addresses: AddressSpec, mix: Mix) -> Self {
         let len = addresses.region.block as u32;
@@ -133,7 +133,7 @@ impl MixSpec {
         }
     }
 
-    /// The file that client `client` of `clients` uses, and its number among the clients there.
+    /// The file of client `client` of `clients`, and its number among the clients of that file.
     fn assigned_file(&self, client: u32, clients: u32) -> (TargetId, (u32, u32)) {
         let own = self.addresses.region.target;
         let Some(FileSet { others, files }) = self.spread else {
@@ -199,7 +199,7 @@ impl MixClient {
     /// Client `client` of `clients`.
     ///
     /// # Errors
-    /// When the client's share of the region would be empty.
+    /// If the client's share of the region would be empty.
     pub fn new(spec: &MixSpec, seed: u64, client: u32, clients: u32) -> Result<Self, AddressError> {
         assert!(!spec.sizes.is_empty(), "a mix needs at least one size");
         let number = u64::from(client);
@@ -278,7 +278,7 @@ impl MixClient {
     }
 
     fn first_due(&mut self, at: Instant) -> Instant {
-        // A gap drawn and scaled at random spreads clients of constant pace over their period.
+        // A random fraction of a gap spreads clients with constant gaps over their period.
         let phase = self.pace.next();
         match self.pace.shape {
             GapShape::Exponential => at + phase,

@@ -1,4 +1,4 @@
-//! What a client can ask of storage, and what comes back.
+//! Operations of a client, and their completions.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(pub u32);
 
-/// A file or device that requests go to, as an index into the trial's table of targets.
+/// A file or device, as an index into the trial's table of targets.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -21,44 +21,45 @@ impl TargetId {
     pub const NONE: Self = Self(u32::MAX);
 }
 
-/// What a completed write promises.
+/// Durability of a completed write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Durability {
-    /// The data may still sit in a cache that loses them with the power.
+    /// The data may be in a volatile cache.
     #[default]
     Volatile,
-    /// The write and the `fsync` that follows it count as one request, done when both are.
+    /// The write and the `fsync` after it count as one request, complete when both are.
     Synced,
-    /// The same with `fdatasync`: of the file's attributes only those are forced that reading the
-    /// data back takes, such as a new size.
+    /// The same with `fdatasync`: of the file's attributes only those needed to read the data back
+    /// are made durable, such as a new size.
     DataSynced,
-    /// The write itself keeps the promise of `fdatasync`, as into a file opened with `O_DSYNC`.
+    /// The write itself is as durable as with `fdatasync`, like a write to a file opened with
+    /// `O_DSYNC`.
     Through,
 }
 
 impl Durability {
-    /// Whether the data survive a power loss once the write is done.
+    /// Whether the data survives a power loss once the write completes.
     #[must_use]
     pub const fn is_durable(self) -> bool {
         !matches!(self, Self::Volatile)
     }
 }
 
-/// What `sync_file_range` does with the cached pages of a part of a file. Nothing of it survives a
-/// power loss for certain: neither the file's attributes nor a cache of the device are forced.
+/// What `sync_file_range` does with cached pages of a part of a file. It guarantees no durability:
+/// neither the file's attributes nor a device cache are flushed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WriteOut {
     /// Wait for pages that are being written.
     pub waits_before: bool,
-    /// Begin to write those that are dirty.
+    /// Start to write dirty pages.
     pub writes: bool,
     /// Wait until they are written.
     pub waits_after: bool,
 }
 
 impl WriteOut {
-    /// As Linux has it (`SYNC_FILE_RANGE_*`).
+    /// Linux flags (`SYNC_FILE_RANGE_*`).
     #[must_use]
     pub const fn flags(self) -> u32 {
         self.waits_before as u32 | (self.writes as u32) << 1 | (self.waits_after as u32) << 2
@@ -83,10 +84,10 @@ pub enum Op {
         offset: u64,
         /// Number of bytes.
         len: u32,
-        /// What its completion promises.
+        /// Its durability.
         durability: Durability,
     },
-    /// Give `len` bytes at `offset` back: a device may forget them, a file has a hole there.
+    /// Discard `len` bytes at `offset`: a device may drop them, a file gets a hole there.
     Trim {
         target: TargetId,
         /// First byte.
@@ -94,62 +95,62 @@ pub enum Op {
         /// Number of bytes.
         len: u32,
     },
-    /// Everything written so far survives a power loss.
+    /// Make everything written so far durable.
     Flush {
-        /// Which file or device.
+        /// The file or device.
         target: TargetId,
-        /// Whether that is `fdatasync`: of the file's attributes only those are forced that reading
-        /// the data needs. Else it is `fsync`.
+        /// Whether it is `fdatasync`, which only flushes file attributes needed to read the data;
+        /// otherwise `fsync`.
         data_only: bool,
     },
-    /// Write cached pages of a part of a file out, with `sync_file_range`.
+    /// Write out cached pages of a part of a file with `sync_file_range`.
     WriteOut {
-        /// Which file.
+        /// The file.
         target: TargetId,
         /// First byte.
         offset: u64,
-        /// Number of bytes; all to the end of the file where it is zero.
+        /// Number of bytes; zero for up to the end of the file.
         span: u32,
-        /// What is done.
+        /// The steps.
         how: WriteOut,
     },
     /// Create a file that must not exist yet, and keep it open for writing.
     Create {
-        /// The file's place in the table of targets.
+        /// Index in the table of targets.
         target: TargetId,
     },
     /// Open an existing file for reading.
     Open {
-        /// The file's place in the table of targets.
+        /// Index in the table of targets.
         target: TargetId,
     },
     /// Close a file that `Create` or `Open` opened.
     Close {
-        /// The file's place in the table of targets.
+        /// Index in the table of targets.
         target: TargetId,
     },
     /// Remove a file that this trial created.
     Remove {
-        /// The file's place in the table of targets.
+        /// Index in the table of targets.
         target: TargetId,
     },
-    /// Ask for the attributes of a file, by its name.
+    /// Get the attributes of a file by name.
     Stat {
-        /// The file's place in the table of targets.
+        /// Index in the table of targets.
         target: TargetId,
     },
-    /// Work of a processor, done beside the storage: it needs no room among the requests that are
-    /// outstanding, and holds none of them up.
+    /// CPU work, independent of the storage: it takes no slot of the outstanding requests and does
+    /// not delay them.
     Compute {
-        /// Processor time, nanoseconds.
+        /// CPU time, nanoseconds.
         work_ns: u64,
-        /// Bytes of the client's own memory that are touched, page by page.
+        /// Bytes of the client's own memory to touch, page by page.
         touched: u64,
     },
 }
 
 units::words! {
-    /// The kind of an operation: what its times are filed under.
+    /// Kind of an operation, by which its times are recorded.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum OpKind {
@@ -166,9 +167,9 @@ units::words! {
         Close = "close",
         /// Removal.
         Remove = "remove",
-        /// Looking at attributes.
+        /// Getting attributes.
         Stat = "stat",
-        /// Work of a processor.
+        /// CPU work.
         Compute = "compute",
     }
 }
@@ -180,7 +181,7 @@ impl fmt::Display for OpKind {
 }
 
 impl Op {
-    /// What kind of operation this is.
+    /// Its kind.
     #[must_use]
     pub const fn kind(&self) -> OpKind {
         match self {
@@ -197,14 +198,14 @@ impl Op {
         }
     }
 
-    /// Whether this is work of a processor and not of the storage.
+    /// Whether it is CPU work rather than a storage operation.
     #[inline]
     #[must_use]
     pub const fn is_compute(&self) -> bool {
         matches!(self, Self::Compute { .. })
     }
 
-    /// The file or device that the operation goes to; [`TargetId::NONE`] for work of a processor.
+    /// Its file or device; [`TargetId::NONE`] for CPU work.
     #[must_use]
     pub const fn target(&self) -> TargetId {
         match *self {
@@ -222,7 +223,7 @@ impl Op {
         }
     }
 
-    /// Bytes that move, or are given back, when the operation succeeds whole.
+    /// Bytes moved or discarded by a complete successful operation.
     #[must_use]
     pub const fn len(&self) -> u32 {
         match *self {
@@ -231,13 +232,13 @@ impl Op {
         }
     }
 
-    /// Whether these are none.
+    /// Whether it moves no bytes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of memory that the operation takes.
+    /// Memory required, bytes.
     #[inline]
     #[must_use]
     pub const fn memory_len(&self) -> u32 {
@@ -248,7 +249,7 @@ impl Op {
     }
 }
 
-/// How urgent a request is, as Linux has it (`ioprio`): a class, and a level within it.
+/// I/O priority as in Linux (`ioprio`): a class, and a level within it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -258,7 +259,7 @@ pub struct IoPriority(pub u16);
 impl IoPriority {
     const CLASS_SHIFT: u16 = 13;
 
-    /// That of a class (1 real time, 2 best effort, 3 idle) and a level (0, the highest, to 7).
+    /// From a class (1 real time, 2 best effort, 3 idle) and a level (0, the highest, to 7).
     #[must_use]
     pub const fn new(class: u16, level: u16) -> Self {
         Self(class << Self::CLASS_SHIFT | level)
@@ -275,33 +276,33 @@ impl IoPriority {
     }
 }
 
-/// An operation that a client wants.
+/// An operation requested by a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// When; now, past, or future.
+    /// Due time, which may be past or future.
     pub due: Instant,
     pub op: Op,
     pub priority: IoPriority,
 }
 
-/// An operation with the client that wants it and the moment it is wanted.
+/// An operation with its client and due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Who asks.
+    /// The client.
     pub client: ClientId,
-    /// How urgent it is, where the storage is told.
+    /// Its priority, if passed to the storage.
     pub priority: IoPriority,
-    /// When the client wanted it; the response time counts from here.
+    /// Due time, from which the response time counts.
     pub due: Instant,
-    /// When it was due and had room: what passes from here until it is issued is the generator's
-    /// own lateness. Set by the engine.
+    /// When it was due and had a free slot. The time from here to its issue is the generator's own
+    /// lateness. Set by the engine.
     pub ready: Instant,
-    /// What is asked.
+    /// The operation.
     pub op: Op,
 }
 
 impl Request {
-    /// A request that is ready when it is due.
+    /// A request that is ready when due.
     #[must_use]
     pub const fn new(client: ClientId, due: Instant, op: Op) -> Self {
         Self {
@@ -314,24 +315,24 @@ impl Request {
     }
 }
 
-/// An error number of the operating system.
+/// An errno value of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Errno(pub i32);
 
-/// What became of a request.
+/// Completion of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     pub request: Request,
-    /// When the kernel (or the model) was entered with it.
+    /// When it was submitted to the kernel or the model.
     pub issued: Instant,
-    /// When its end was noticed. Completions reaped together share this stamp.
+    /// When its completion was noticed. Completions reaped together share this time.
     pub completed: Instant,
     /// Bytes moved, or the error: a failed operation is data.
     pub result: Result<u32, Errno>,
 }
 
 impl Completion {
-    /// What a user waits: from due to completed.
+    /// Response time: from due to completed.
     #[must_use]
     pub fn response_time(&self) -> Duration {
         self.completed.since(self.request.due)

@@ -1,4 +1,4 @@
-//! Clients that a kind of measurement brings itself.
+//! Clients provided by a kind of measurement.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,73 +9,74 @@ use crate::address::AddressError;
 use crate::client::Client;
 use crate::op::TargetId;
 
-/// What is counted of clients of a kind.
+/// What is counted for clients of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnCounts {
-    /// Units of work, which the clients report themselves.
+    /// Units of work, reported by the clients.
     #[default]
     Units,
-    /// Operations that are due on a schedule, whatever the storage does.
+    /// Operations on a schedule that does not depend on the storage.
     Scheduled {
-        /// How many are due per second, on average.
+        /// Mean number due per second.
         per_second: f64,
     },
-    /// Units of work that are due on a schedule.
+    /// Units of work on a schedule.
     ScheduledUnits {
-        /// How many are due per second, on average.
+        /// Mean number due per second.
         per_second: f64,
     },
-    /// Operations, each asked for when an earlier one is done.
+    /// Operations, each requested when an earlier one completes.
     Operations,
 }
 
-/// Makes the clients of a kind.
+/// Creates the clients of a kind.
 pub trait MakeClient: fmt::Debug + Send + Sync {
-    /// Client `client` of `clients`, with its streams drawn from `seed`.
+    /// Client `client` of `clients`, with streams from `seed`.
     ///
     /// # Errors
-    /// When the client has nothing to do there.
+    /// If the client has nothing to do there.
     fn client(&self, seed: u64, client: u32, clients: u32)
     -> Result<Box<dyn Client>, AddressError>;
 
-    /// What its clients saw besides their operations, for the host that adds up what several did.
+    /// Report of its clients besides their operations, for the host that adds up the results of
+    /// several.
     fn report(&self) -> Vec<u8> {
         Vec::new()
     }
 }
 
-/// What must be known of clients without knowing them.
+/// What must be known about clients without knowing their type.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OwnSpec {
     /// The kind of measurement.
     pub kind: String,
-    /// Its settings, as they would be typed.
+    /// Its settings as typed.
     pub settings: Vec<(String, String)>,
     /// File or device.
     pub target: TargetId,
-    /// Bytes of it that are used, from its first one on.
+    /// Bytes used of it, from the first on.
     pub len: u64,
-    /// All offsets and lengths of operations are multiples of this, bytes.
+    /// Alignment of all operations, bytes.
     pub unit: u32,
-    /// The largest number of bytes that one operation moves.
+    /// Maximum bytes moved by one operation.
     pub len_max: u32,
     /// Whether anything is read.
     pub reads: bool,
     /// Whether anything is written.
     pub writes: bool,
-    /// Whether each write survives a power loss once it is done.
+    /// Whether each write is durable when complete.
     pub is_durable: bool,
     /// What is counted.
     #[serde(default)]
     pub counts: OwnCounts,
-    /// Makes them; a specification that was read from an archive has none.
+    /// Creates them; a specification from an archive has none.
     #[serde(skip)]
     pub maker: Option<Arc<dyn MakeClient>>,
 }
 
 impl PartialEq for OwnSpec {
-    /// The settings say what the maker makes.
+    /// The settings determine what the maker creates.
     fn eq(&self, other: &Self) -> bool {
         let Self {
             kind,
@@ -100,7 +101,7 @@ impl PartialEq for OwnSpec {
 }
 
 impl OwnSpec {
-    /// What its clients saw besides their operations, once they are done.
+    /// Report of its clients besides their operations, once they are finished.
     #[must_use]
     pub fn report(&self) -> Vec<u8> {
         self.maker.as_ref().map_or_else(Vec::new, |it| it.report())

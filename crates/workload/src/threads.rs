@@ -1,12 +1,12 @@
-//! Control threads as somebody wrote them, and the constraints that make a workload of them.
+//! Unchecked parameters of control threads, and their constraints.
 //!
-//! Reads no files and no text: definitions, classic parameter files and command lines all end
-//! here, so that each constraint has one text.
+//! Parses nothing: definitions, classic parameter files and command lines all lead here, so that
+//! each constraint has one message.
 //!
 //! Source: the RPT manual of 1995, "Constraints". It writes `ioOffset < blocksize - iosize` under
 //! the heading that an operation fits within its block. Taken literally that forbids offset 0 for
-//! an operation as large as its block, and the last place of every block; what fits is
-//! `ioOffset <= blocksize - iosize`.
+//! an operation as large as its block, and the last place of every block; what fits is `ioOffset <=
+//! blocksize - iosize`.
 
 use std::ops::RangeInclusive;
 
@@ -20,53 +20,53 @@ use crate::mix::Gap;
 /// The largest operation: 1 GiB.
 pub const IO_BYTES_MAX: u64 = 1 << 30;
 
-/// The most threads of a workload: what is simulated holds each of them in memory.
+/// Maximum number of threads in a workload: simulated ones are all kept in memory.
 pub const THREADS_MAX: u32 = 100_000;
-/// The most I/Os that a message sums up: nothing is known of a workload until one is whole.
+/// Maximum number of I/Os summed in a message, since results are known only after a whole one.
 pub const IOS_PER_MESSAGE_MAX: u32 = 1_000_000;
 
-/// Characters of a name that a message repeats.
+/// Maximum length of a name quoted in a message.
 const QUOTED_CHARS_MAX: usize = 60;
 
-/// The numbers of one type of control thread as somebody wrote them, unchecked.
+/// Unchecked parameters of one type of control thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadParameters {
-    /// What the type is called.
+    /// Its name.
     pub name: String,
-    /// Threads of this type that are made one after the other before the next type's turn.
+    /// Threads of this type created in a row before the next type's turn.
     pub count: i64,
-    /// File that the threads use, where a type may name one of its own.
+    /// Its own data file, if a type may have one.
     pub data_file: Option<String>,
     /// How threads share the file.
     pub partition: Partition,
     pub block_bytes: i64,
-    /// Bytes of an operation; zero means the block.
+    /// Bytes of an operation; zero for the whole block.
     pub io_bytes: i64,
-    /// Bytes from the beginning of a block to its one operation; below zero, operations are packed.
+    /// Offset of the single operation in a block; negative for packed operations.
     pub io_offset: i64,
     /// Shares into which the file is divided.
     pub threads_max: i64,
-    /// The share of a thread, where a fixed one is asked for (classic programs only).
+    /// Fixed share of a thread, if requested (classic programs only).
     pub control_thread: Option<i64>,
     /// Relative number of reads.
     pub reads: i64,
-    /// Relative number of writes; no reads and no writes means reads only.
+    /// Relative number of writes; zero reads and writes mean reads only.
     pub writes: i64,
-    /// Which place follows which.
+    /// Order of positions.
     pub pattern: Pattern,
     /// Gaps of the program clock; `None` never waits.
     pub clock: Option<Gap>,
-    /// Operations that a thread sums up in one message.
+    /// Operations summed in one message.
     pub ios_per_message: i64,
 }
 
-/// One violated constraint; its text names both values and what to do.
+/// A violated constraint. Its text names both values and what to do.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ConstraintError {
     /// There is nothing to run.
     #[error("a workload without threads: define one type of thread at least")]
     NoTypes,
-    /// A number is too small to mean anything.
+    /// A number is too small.
     #[error("type {kind:?}: the {what} is {value}, and must be {min} or more")]
     TooSmall {
         /// Type of thread.
@@ -74,10 +74,10 @@ pub enum ConstraintError {
         /// Which number.
         what: &'static str,
         value: i64,
-        /// The smallest that is allowed.
+        /// Minimum.
         min: i64,
     },
-    /// A number is larger than can be counted, or served in one operation.
+    /// A number is too large to count, or for one operation.
     #[error("type {kind:?}: the {what} is {value}, and must be {max} or less")]
     TooLarge {
         /// Type of thread.
@@ -85,7 +85,7 @@ pub enum ConstraintError {
         /// Which number.
         what: &'static str,
         value: i64,
-        /// The largest that is allowed.
+        /// Maximum.
         max: u64,
     },
     /// Two types divide the file differently.
@@ -98,7 +98,7 @@ pub enum ConstraintError {
         kind: String,
         /// The first type.
         first: String,
-        /// In what they differ.
+        /// The property in which they differ.
         what: &'static str,
         /// Value of this type.
         value: String,
@@ -161,7 +161,7 @@ pub enum ConstraintError {
         /// Bytes needed.
         needed: u128,
     },
-    /// Shares of that number and size cannot be addressed.
+    /// This many shares of that size cannot be addressed.
     #[error(
         "{shares} shares with blocks of {block} bytes are {needed} bytes. A file has 2^63 - 1 at \
          most. Use smaller blocks or fewer shares"
@@ -174,7 +174,7 @@ pub enum ConstraintError {
         /// Bytes needed.
         needed: u128,
     },
-    /// The thread's number lies beyond the last share.
+    /// The thread's number exceeds the number of shares.
     #[error(
         "type {kind:?}: control thread {thread} does not exist when the file has {shares} shares, \
          counted from 0. Choose a smaller number or a larger maximum of threads"
@@ -182,7 +182,7 @@ pub enum ConstraintError {
     ControlThread {
         /// Type of thread.
         kind: String,
-        /// Share asked for.
+        /// Requested share.
         thread: i64,
         /// Shares of the file.
         shares: i64,
@@ -195,24 +195,24 @@ pub enum ConstraintError {
         /// Which parameter.
         what: &'static str,
         value: f64,
-        /// What is allowed.
+        /// Allowed range.
         bounds: &'static str,
     },
-    /// All types together have more threads than can be counted.
+    /// All types together have too many threads.
     #[error("all types together have {count} threads, and {max} is the most: use fewer")]
     TooMany {
         /// Threads of all types.
         count: i128,
-        /// The most that are allowed.
+        /// Maximum.
         max: u32,
     },
 }
 
-/// Check all constraints on the types of one workload; `file_bytes` is the size of the file where
-/// it is known.
+/// Checks all constraints on the types of a workload; `file_bytes` is the size of the file, if
+/// known.
 ///
 /// # Errors
-/// All violations, type by type, then those that concern the types together.
+/// All violations, by type, then those of the types together.
 pub fn check_threads(
     types: &[ThreadParameters],
     file_bytes: Option<u64>,
@@ -240,7 +240,7 @@ pub fn check_threads(
     }
 }
 
-/// The checks of one type by itself.
+/// Checks of a single type.
 struct TypeCheck<'a> {
     kind: String,
     parameters: &'a ThreadParameters,
@@ -369,7 +369,7 @@ impl TypeCheck<'_> {
         let Some(thread) = self.parameters.control_thread else {
             return;
         };
-        // Threads that contend share one area, however many they are.
+        // Contending threads share one area, whatever their number.
         let has_share = self.parameters.partition != Partition::Contending;
         let is_number = self.at_least("control thread", thread, 0).is_some();
         if is_number && has_share && shares > 0 && thread >= shares {
@@ -429,7 +429,7 @@ impl TypeCheck<'_> {
         }
     }
 
-    /// Zipf's law cannot rank more places than doubles can tell apart.
+    /// Zipf's law cannot rank more positions than doubles can distinguish.
     fn check_ranks(&mut self, kind: &ThreadType, file_bytes: Option<u64>) {
         let (Pattern::Zipf { .. }, Some(bytes)) = (kind.pattern, file_bytes) else {
             return;
@@ -445,7 +445,7 @@ impl TypeCheck<'_> {
     }
 }
 
-/// All types divide one file alike.
+/// All types divide the file in the same way.
 fn check_alike(types: &[ThreadParameters], errors: &mut Vec<ConstraintError>) {
     let Some((first, others)) = types.split_first() else {
         return;
@@ -534,7 +534,7 @@ fn check_total(types: &[ThreadParameters], errors: &mut Vec<ConstraintError>) {
     }
 }
 
-/// The word for a partition.
+/// The name of a partition.
 pub(crate) const fn mode(partition: Partition) -> &'static str {
     match partition {
         Partition::Contiguous => "contiguous",
@@ -547,7 +547,7 @@ fn quoted(text: &str) -> String {
     format!("{:?}", shortened(text))
 }
 
-/// The beginning of a text that may be of any length; messages stay one line.
+/// The start of a text of any length; messages stay on one line.
 pub(crate) fn shortened(text: &str) -> String {
     if text.chars().count() <= QUOTED_CHARS_MAX {
         return text.to_owned();

@@ -1,9 +1,8 @@
-//! Users who think, and then make a transaction: some I/Os, and processor work between them.
+//! Users who think, and then perform a transaction: I/Os with CPU work in between.
 //!
-//! Source: the document of DISKRAND (1997), sections 1, 4, 9 and 10. A user has a random stream of
-//! its own for each purpose, so that a changed think time leaves records and loads as they were.
-//! The load factor of a transaction scales its I/Os and its processor work alike, as the
-//! document's `Yread` does.
+//! Source: the document of DISKRAND (1997), sections 1, 4, 9 and 10. A user has a separate random
+//! stream for each purpose, so that a changed think time does not change records and loads. The
+//! load factor of a transaction scales its I/Os and CPU work equally, as in the document's `Yread`.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -16,25 +15,25 @@ mod user;
 pub use profile::{CPU_UNIT_NS, LoadFactor, ProfileError, Records, UserProfile, check_profiles};
 pub use user::UserClient;
 
-/// The most users of one trial.
+/// Maximum number of users in a trial.
 pub const USERS_MAX: u32 = 100_000;
 
-/// Everything that fixes what a number of users do.
+/// Parameters of a number of users.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "UsersForm", into = "UsersForm")]
 pub struct UsersSpec {
     /// File or device.
     pub target: TargetId,
-    /// Bytes of it that are used.
+    /// Bytes used of it.
     pub len: u64,
-    /// Users that start in a second; `None` starts all at once.
+    /// Users started per second; `None` starts all at once.
     pub ramp_per_second: Option<f64>,
     profiles: Arc<[UserProfile]>,
-    /// The profile of each user, begun again when there are more users; never empty.
+    /// The profile of each user, repeated for more users; never empty.
     order: Arc<[u16]>,
 }
 
-/// [`UsersSpec`] without what follows from it.
+/// [`UsersSpec`] without derived fields.
 #[derive(Serialize, Deserialize)]
 struct UsersForm {
     target: TargetId,
@@ -67,10 +66,10 @@ impl TryFrom<UsersForm> for UsersSpec {
 }
 
 impl UsersSpec {
-    /// Users of those profiles on `len` bytes of a target.
+    /// Users with those profiles on `len` bytes of a target.
     ///
     /// # Errors
-    /// All that is wrong with the profiles.
+    /// All errors in the profiles.
     pub fn new(
         target: TargetId,
         len: u64,
@@ -114,7 +113,7 @@ impl UsersSpec {
         counts
     }
 
-    /// Bytes of memory that `users` users occupy between them.
+    /// Memory of `users` users in total, bytes.
     #[must_use]
     pub fn memory_bytes(&self, users: u32) -> u64 {
         let counts = self.count_by_profile(users);
@@ -124,7 +123,7 @@ impl UsersSpec {
         })
     }
 
-    /// Whether a user asks a processor for work or touches memory.
+    /// Whether a user does CPU work or touches memory.
     #[must_use]
     pub fn computes(&self) -> bool {
         let mut profiles = self.profiles().iter();
@@ -142,9 +141,9 @@ impl UsersSpec {
     }
 }
 
-/// Numbers of profiles in the proportion of their weights, each spread as evenly as can be: every
-/// number of users then has a fair share of each. The method is that of smooth weighted turns: all
-/// gain their weight, the richest has its turn and pays the sum.
+/// Profile numbers in proportion to their weights, spread as evenly as possible, so that any number
+/// of users has a fair share of each. Method: smooth weighted round-robin: all gain their weight,
+/// the largest has its turn and pays the sum.
 fn spread(weights: &[u32]) -> Vec<u16> {
     let divisor = weights
         .iter()

@@ -1,11 +1,11 @@
-//! The arithmetic behind the advice, each formula as the document states it.
+//! Formulas behind the advice, as stated in the document.
 //!
 //! Source: the RPT manual of 1995, "Data file size", "Access modes and distributions" and
 //! "Summary".
 
-/// Places that one thread ranges over: `datafilesize / (blocksize * ncontrolthreads)` with one
-/// operation in a block, `datafilesize / (iosize * ncontrolthreads)` with packed operations
-/// ("Data file size"). `bytes` is the block or the operation.
+/// Number of positions of one thread: `datafilesize / (blocksize * ncontrolthreads)` with one
+/// operation in a block, `datafilesize / (iosize * ncontrolthreads)` with packed operations ("Data
+/// file size"). `bytes` is the block or the operation.
 #[must_use]
 pub fn independent_samples(file_bytes: u64, shares: u32, bytes: u64) -> u64 {
     let shares = u128::from(shares.max(1));
@@ -25,9 +25,8 @@ pub fn cached_part(cache_bytes: u64, file_bytes: u64, shares: u32) -> f64 {
     (cache_bytes as f64 / range).min(1.0)
 }
 
-/// How far a random walk can go before a cache has forgotten where it was: half of the operations
-/// that the cache holds, `cachesize / iosize / 2`, the neighbourhood of plus and minus that many
-/// places ("Access modes and distributions").
+/// Distance in which a random walk stays in the cache: half of the operations that the cache holds,
+/// `cachesize / iosize / 2`, in both directions ("Access modes and distributions").
 #[must_use]
 pub fn cached_neighbourhood(cache_bytes: u64, io_bytes: u32) -> f64 {
     cache_bytes as f64 / f64::from(io_bytes.max(1)) / 2.0
@@ -40,41 +39,41 @@ pub fn median_step(alpha: f64) -> f64 {
     2_f64.powf(1.0 / alpha)
 }
 
-/// The probability that one step of a hyperbolic walk goes further than `distance` places, one or
-/// more: `distance^-alpha`, the column "Ps" of "Hyperbolic Distribution" as a share of one.
+/// The probability that one step of a hyperbolic walk exceeds `distance` positions, at least one:
+/// `distance^-alpha`, the column "Ps" of "Hyperbolic Distribution" as a share of one.
 #[must_use]
 pub fn step_beyond(alpha: f64, distance: f64) -> f64 {
     distance.max(1.0).powf(-alpha)
 }
 
-/// Steps after which one of them has gone beyond a neighbourhood with 95 % confidence:
-/// `ln(1 - 0.95) / ln(1 - Ps)`, the column "Ns" of "Hyperbolic Distribution".
+/// Number of steps after which one has left a neighbourhood with 95 % confidence: `ln(1 - 0.95) /
+/// ln(1 - Ps)`, the column "Ns" of "Hyperbolic Distribution".
 #[must_use]
 pub fn steps_until_beyond(step_beyond: f64) -> f64 {
     (1.0_f64 - 0.95).ln() / (-step_beyond).ln_1p()
 }
 
-/// Steps after which a walk of equal median steps has strayed beyond a neighbourhood:
-/// `(distance / median)^2`, the column "Nn" of "Hyperbolic Distribution". The document calls the
-/// assumption of equal steps invalid but useful.
+/// Number of steps after which a walk with steps of the median length has drifted out of a
+/// neighbourhood: `(distance / median)^2`, the column "Nn" of "Hyperbolic Distribution". The
+/// document calls the assumption of equal steps invalid but useful.
 #[must_use]
 pub fn steps_until_strayed(alpha: f64, distance: f64) -> f64 {
     (distance / median_step(alpha)).powi(2)
 }
 
-/// Operations to sum before a hyperbolic walk has left what a cache holds: the smaller of
+/// Number of operations to sum before a hyperbolic walk has left the cache: the smaller of
 /// [`steps_until_beyond`] and [`steps_until_strayed`].
 ///
-/// It is compared with the operations of all threads together. That is on the safe side: `n`
-/// threads share the cache, so that each has an `n`th of the neighbourhood, and strays from it
-/// in an `n^2`th of the steps.
+/// It is compared with the operations of all threads together, which is conservative: `n` threads
+/// share the cache, so each has 1/n of the neighbourhood, and drifts out of it in 1/n^2 of the
+/// steps.
 #[must_use]
 pub fn ios_to_sum(alpha: f64, distance: f64) -> f64 {
     steps_until_beyond(step_beyond(alpha, distance)).min(steps_until_strayed(alpha, distance))
 }
 
-/// The part of the file that is used: threads / maximum possible threads, one at most ("Data file
-/// size", the table of coverages).
+/// The used part of the file: threads / maximum possible threads, at most one ("Data file size",
+/// the table of coverages).
 #[must_use]
 pub fn coverage(threads: u32, shares: u32) -> f64 {
     (f64::from(threads) / f64::from(shares.max(1))).min(1.0)

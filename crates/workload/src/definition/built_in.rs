@@ -6,7 +6,7 @@ pub const BUILT_IN_WORKLOADS: [(&str, &str); 7] = units::named_texts![
     "../../workloads/": "transaction" "multiuser" "database" "batch" "video" "archive" "scientific"
 ];
 
-/// Name and text of the workload of that name or number.
+/// Name and text of the workload with that name or number.
 pub(super) fn find(name: &str) -> Option<(&'static str, &'static str)> {
     let mut numbered = (1..).zip(BUILT_IN_WORKLOADS);
     let is_meant = |(number, (known, _)): &(u32, (&str, &str))| {

@@ -1,4 +1,4 @@
-//! `[content]` of a definition: what writes hold.
+//! `[content]` of a definition: the content of writes.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::definition::keys;
 use crate::definition::reader::check_keys;
 use crate::definition::values::{Noted, WorkloadTable, WorkloadValues, quoted, typed};
 
-/// What stands before the digits of a pattern.
+/// Prefix of a pattern's digits.
 const PATTERN: &str = "pattern:";
 
-/// The content of a definition; the usual one where it has no such table.
+/// The content of a definition; the default without such a table.
 pub(super) fn read(
     values: &mut WorkloadValues<'_>,
     top: &WorkloadTable<'_>,
@@ -80,7 +80,7 @@ fn read_percent(
     }
 }
 
-/// The bytes of hexadecimal digits, two each.
+/// Decodes hexadecimal digits, two per byte.
 fn bytes_of(digits: &str) -> Option<Vec<u8>> {
     let value = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);
     let pairs = digits.as_bytes().chunks_exact(2);
@@ -90,7 +90,7 @@ fn bytes_of(digits: &str) -> Option<Vec<u8>> {
     is_whole.then(|| pairs.map(pair).collect())?
 }
 
-/// The same as TOML; nothing where it is the usual one.
+/// The same as TOML; empty for the default.
 pub(super) fn write(content: &Content) -> String {
     if content.is_default() {
         return String::new();

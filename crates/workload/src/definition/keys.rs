@@ -1,4 +1,4 @@
-//! The keys of a definition: one place for their names, meanings and examples.
+//! Keys of a definition, with their meanings and examples in one place.
 
 /// A key of a definition.
 pub(super) struct WorkloadKey {
@@ -97,10 +97,10 @@ pub(super) const DUPLICATES: WorkloadKey = key(
     "20",
 );
 
-/// A part of a definition and the keys that it takes.
+/// A part of a definition with its keys.
 pub(super) struct WorkloadSection {
     pub(super) place: &'static str,
-    /// How to say that a key belongs here.
+    /// Text to say that a key belongs here.
     pub(super) belongs: &'static str,
     pub(super) keys: &'static [WorkloadKey],
 }

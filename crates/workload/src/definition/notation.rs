@@ -1,4 +1,4 @@
-//! The short notations inside of a definition: mixes, walks and clocks, read and written.
+//! Parses and writes the short notations in a definition: mixes, walks and clocks.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use units::{UnitError, parse_rate};
 use crate::address::Pattern;
 use crate::mix::{Gap, GapShape};
 
-/// Why a notation cannot be read.
+/// Why a notation is invalid.
 pub(super) enum NotationError {
-    /// It is none of those that are allowed.
+    /// Not one of the allowed forms.
     Form,
-    /// Its rate is none.
+    /// Invalid rate.
     Unit(UnitError),
 }
 
-/// Reads and writes, such as `2:1`.
+/// Parses reads and writes, such as `2:1`.
 pub(super) fn parse_mix(text: &str) -> Result<(i64, i64), NotationError> {
     let number = |text: &str| text.trim().parse().map_err(|_| NotationError::Form);
     let (reads, writes) = text.split_once(':').ok_or(NotationError::Form)?;
@@ -44,7 +44,7 @@ pub(super) fn parse_pattern(text: &str) -> Result<Pattern, NotationError> {
     })
 }
 
-/// The notation that a workload file reads back as the same.
+/// The notation that a workload file parses to the same.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -59,7 +59,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// A clock, such as `exponential:20/s`; `None` for one that never waits.
+/// Parses a clock, such as `exponential:20/s`; `None` for one that never waits.
 pub(super) fn parse_clock(text: &str) -> Result<Option<Gap>, NotationError> {
     let (law, rate) = split(text);
     let shape = match (law, rate) {
@@ -76,7 +76,7 @@ pub(super) fn parse_clock(text: &str) -> Result<Option<Gap>, NotationError> {
     }))
 }
 
-/// The notation that [`parse_clock`] reads back as the same.
+/// The notation that [`parse_clock`] parses to the same.
 pub(super) fn clock_text(clock: Option<Gap>) -> String {
     let Some(gap) = clock else {
         return "constant".to_owned();
@@ -89,7 +89,7 @@ pub(super) fn clock_text(clock: Option<Gap>) -> String {
     format!("{law}:{}", rate_text(gap.mean_ns))
 }
 
-/// The units in which a rate may have been typed, with their I/Os per second.
+/// Units in which a rate may have been typed, with their I/Os per second.
 const RATE_UNITS: [(&str, f64); 6] = [
     ("/s", 1.0),
     ("k/s", 1e3),
@@ -99,8 +99,8 @@ const RATE_UNITS: [(&str, f64); 6] = [
     ("k/h", 1e3 / 3_600.0),
 ];
 
-/// The shortest rate that is read back as exactly this mean gap. Rounding there and back may need
-/// the unit in which it was typed, the neighbour of the quotient, or all digits that are read.
+/// The shortest rate that parses to exactly this mean gap. Rounding both ways may require the typed
+/// unit, the neighbour of the quotient, or all digits.
 fn rate_text(mean_ns: f64) -> String {
     const DIGITS_MAX: usize = 18;
     let rate = 1e9 / mean_ns;

@@ -1,4 +1,4 @@
-//! Reads the profiles of users from TOML, with all mistakes and their lines.
+//! Parses user profiles from TOML, with all mistakes and their lines.
 
 use toml::de::DeValue;
 use toml_reader::TomlFaults;
@@ -71,11 +71,10 @@ const ONE: WorkloadSection = WorkloadSection {
     ],
 };
 
-/// Read profiles of users, where one unit of processor work is `unit`; `file_name` is for messages
-/// only.
+/// Parses user profiles, where one unit of CPU work is `unit`; `file_name` is for messages only.
 ///
 /// # Errors
-/// All mistakes with their lines, as far as one can be read in spite of another.
+/// All mistakes that can be found at once, with their lines.
 // fuzzed: profiles
 pub fn parse_profiles(
     text: &str,
@@ -202,7 +201,7 @@ fn fit(
     u32::try_from(number).map_err(|_| values.refuse(table, key, &number.to_string()))
 }
 
-/// Note what the profiles break, at the profile that breaks it.
+/// Reports violations at the profile that causes them.
 fn check_all(values: &mut WorkloadValues<'_>, located: &[(usize, UserProfile)]) {
     let all: Vec<UserProfile> = located.iter().map(|(_, profile)| profile.clone()).collect();
     if all.is_empty() {

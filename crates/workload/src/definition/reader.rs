@@ -1,7 +1,7 @@
-//! Reads a definition from TOML and gathers all mistakes with their lines.
+//! Parses a definition from TOML and collects all mistakes with their lines.
 //!
-//! The table is walked by hand: derived deserialisation ends at the first mistake, and repeats
-//! the text that it could not read.
+//! The table is walked by hand, because derived deserialisation stops at the first mistake and
+//! repeats the invalid text.
 
 use toml::de::DeValue;
 use toml_reader::{TomlFault, TomlFaults, parse, place_at, unknown_key};
@@ -13,10 +13,10 @@ use crate::definition::values::{Noted, WorkloadTable, WorkloadValues, quoted, ty
 use crate::definition::{WorkloadDefinition, WorkloadGroup, content};
 use crate::threads::{ConstraintError, THREADS_MAX, ThreadParameters, check_threads};
 
-/// The longest text that is read.
+/// Maximum length of a definition.
 const BYTES_MAX: usize = 64 << 10;
 
-/// Why a workload is none.
+/// Why a workload is invalid.
 const NO_THREADS: &str = "the workload has no threads: add a table that begins with [[threads]]";
 const BATCH_NEEDS_THREADS: &str = "a batch workload runs a fixed number of threads: add \
                                    threads-fixed = 5, or leave the group out";
@@ -24,7 +24,7 @@ const TRANSACTION_WITH_THREADS: &str = "a transaction workload adds threads unti
                                         times are reached: leave threads-fixed out, or write \
                                         group = \"batch\"";
 
-/// What a text says of `read`, which is given its table: everything that is wrong otherwise.
+/// Parses a text with `read`, which gets its table. Returns all mistakes otherwise.
 pub(super) fn read_table<T>(
     text: &str,
     file: &str,
@@ -64,7 +64,7 @@ struct Division {
     shares: i64,
 }
 
-/// A type that can be read, and its line.
+/// A valid type with its line.
 struct LocatedType {
     parameters: ThreadParameters,
     line: usize,
@@ -191,7 +191,7 @@ fn read_type(
     })
 }
 
-/// Note violated constraints at the type that violates them, or at the top when all do.
+/// Reports violated constraints at the type that violates them, or at the top if all do.
 fn check_constraints(
     values: &mut WorkloadValues<'_>,
     top: &WorkloadTable<'_>,
@@ -237,7 +237,7 @@ fn read_group(
     let never_waits = |kind: &LocatedType| kind.parameters.clock.is_none();
     let is_transaction = match group {
         Some(group) => group == WorkloadGroup::Transaction,
-        // A type that could not be read may be one that never waits.
+        // An invalid type may be one that never waits.
         None => values.are_right() && !types.iter().any(never_waits),
     };
     if group == Some(WorkloadGroup::Batch) && threads.is_none() {

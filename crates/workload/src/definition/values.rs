@@ -1,4 +1,4 @@
-//! Single values of a definition, read one by one; mistakes are noted with their lines.
+//! Reads single values of a definition; mistakes are recorded with their lines.
 
 use std::ops::Range;
 
@@ -10,24 +10,24 @@ use crate::definition::keys::{self, WorkloadKey};
 use crate::definition::notation::NotationError;
 use crate::threads::shortened;
 
-/// The longest name or title.
+/// Maximum length of a name or title.
 const NAME_CHARS_MAX: usize = 60;
 
-/// Reads values and notes what is wrong with them.
+/// Reads values and records mistakes.
 pub(super) struct WorkloadValues<'t> {
     text: &'t str,
-    /// Lines, and what is wrong there.
+    /// Lines with their mistakes.
     faults: Vec<(usize, String)>,
 }
 
 /// One table of the document.
 pub(super) struct WorkloadTable<'a> {
     pub(super) keys: &'a DeTable<'a>,
-    /// The line on which it begins.
+    /// Its first line.
     pub(super) line: usize,
 }
 
-/// A mistake was noted.
+/// A mistake was recorded.
 pub(super) struct Noted;
 
 impl<'t> WorkloadValues<'t> {
@@ -42,12 +42,12 @@ impl<'t> WorkloadValues<'t> {
         self.faults.push((line, message.into()));
     }
 
-    /// Whether nothing was noted so far.
+    /// Whether nothing was recorded so far.
     pub(super) const fn are_right(&self) -> bool {
         self.faults.is_empty()
     }
 
-    /// What was noted, in the order of lines.
+    /// The recorded mistakes in order of lines.
     pub(super) fn into_faults(mut self, file: &str) -> TomlFaults {
         self.faults.sort_by_key(|(line, _)| *line);
         let fault = |(line, message)| TomlFault {
@@ -64,13 +64,13 @@ impl<'t> WorkloadValues<'t> {
         line_at(self.text, span.start)
     }
 
-    /// The line of a key, or of its table when it is not there.
+    /// The line of a key, or of its table if the key is absent.
     pub(super) fn line_of(&self, table: &WorkloadTable<'_>, key: &WorkloadKey) -> usize {
         let entry = table.keys.get_key_value(key.name);
         entry.map_or(table.line, |(name, _)| self.line(&name.span()))
     }
 
-    /// Note that the value is none of those that the key takes.
+    /// Reports a value that the key does not accept.
     pub(super) fn refuse(
         &mut self,
         table: &WorkloadTable<'_>,
@@ -82,7 +82,7 @@ impl<'t> WorkloadValues<'t> {
         Noted
     }
 
-    /// Note that the value of the key is no size or no rate.
+    /// Reports an invalid size or rate.
     fn refuse_unit(
         &mut self,
         table: &WorkloadTable<'_>,
@@ -93,7 +93,7 @@ impl<'t> WorkloadValues<'t> {
         Noted
     }
 
-    /// Turns a key that is not there into a mistake.
+    /// Turns an absent key into a mistake.
     pub(super) fn required<T>(
         &mut self,
         table: &WorkloadTable<'_>,
@@ -159,7 +159,7 @@ impl<'t> WorkloadValues<'t> {
         }
     }
 
-    /// Where operations lie in a block; below zero means packed.
+    /// Position of operations in a block; negative means packed.
     pub(super) fn place(&mut self, table: &WorkloadTable<'_>) -> Result<Option<i64>, Noted> {
         let key = &keys::PLACE;
         match table.keys.get(key.name).map(toml::Spanned::get_ref) {

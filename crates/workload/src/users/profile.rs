@@ -1,4 +1,4 @@
-//! What users of one kind do, and what is wrong with a kind that nobody could be of.
+//! Profiles of users, and their errors.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -6,53 +6,53 @@ use units::{Bytes, Duration};
 use crate::mix::Gap;
 use crate::users::USERS_MAX;
 
-/// The document's unit of processor work, in nanoseconds of a present processor.
+/// The document's unit of CPU work, in nanoseconds of a current processor.
 ///
-/// The document says that 1 unit is one second of an 80486DX2/66, and that a Pentium Pro at
-/// 200 MHz does it in 0.10 s (section 9.2, column "CP sec /tran"): a factor of 10. From there to a
-/// present core the clock rate has grown by about 20, and the work done in a clock period by about
-/// 2, which makes 400 in all: one unit is 2.5 ms. It is a convention that keeps runs comparable
-/// with each other, not a measurement of a 486.
+/// The document says that 1 unit is one second of an 80486DX2/66, and that a Pentium Pro at 200 MHz
+/// does it in 0.10 s (section 9.2, column "CP sec /tran"): a factor of 10. From there to a current
+/// core the clock rate has grown by about 20, and the work per clock cycle by about 2, which makes
+/// 400 in total: one unit is 2.5 ms. It is a convention that keeps runs comparable, not a
+/// measurement of a 486.
 pub const CPU_UNIT_NS: u64 = 2_500_000;
 
-/// The most I/Os of one transaction.
+/// Maximum number of I/Os per transaction.
 const IOS_MAX: u32 = 1_000_000;
-/// The longest I/O.
+/// Maximum I/O size.
 const IO_BYTES_MAX: u32 = 1 << 30;
-/// The longest think time, and the most processor work of one transaction.
+/// Maximum think time, and maximum CPU work per transaction.
 const SPAN_MAX: Duration = Duration::from_secs(7 * 86_400);
-/// The most profiles.
+/// Maximum number of profiles.
 const PROFILES_MAX: usize = 64;
 
-/// Whether all transactions ask for the same work.
+/// Whether all transactions have the same amount of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadFactor {
-    /// Each is like the other.
+    /// All are equal.
     Constant,
-    /// I/Os and processor work are scaled by a factor that is drawn for each transaction, negative
-    /// exponential with mean 1: 5 % are above 3.0.
+    /// I/Os and CPU work are scaled by a random factor per transaction, exponential with mean 1: 5
+    /// % are above 3.0.
     Exponential,
 }
 
-/// Which records users read.
+/// Records that users access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Records {
-    /// Those of every other run: a user's number alone says which.
+    /// The same in every run, determined by the user's number.
     Repeat,
-    /// Others in each run, as its seed says.
+    /// Different in each run, determined by its seed.
     New,
 }
 
-/// What users of one kind do.
+/// A user profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserProfile {
-    /// What reports call it.
+    /// Name in reports.
     pub name: String,
-    /// How many users are of this kind, in proportion to the other kinds.
+    /// Number of users with this profile, relative to the others.
     pub users: u32,
-    /// I/Os of one transaction, on average.
+    /// Mean I/Os per transaction.
     pub ios: u32,
     /// Bytes of an I/O.
     pub io_size: u32,
@@ -60,59 +60,59 @@ pub struct UserProfile {
     pub reads: u32,
     /// Weight of writes.
     pub writes: u32,
-    /// From the end of one transaction to the instant at which the next is due.
+    /// Think time: from the end of one transaction until the next is due.
     pub think: Gap,
-    /// Processor work of one transaction, on average, nanoseconds; spread evenly between its I/Os.
+    /// Mean CPU work per transaction, nanoseconds, spread evenly between its I/Os.
     pub cpu_ns: u64,
-    /// Memory of each user's own, all of which every transaction touches, bytes.
+    /// Each user's own memory, which every transaction touches completely, bytes.
     pub memory: u64,
-    /// How the work of transactions varies.
+    /// Variation of work between transactions.
     pub load: LoadFactor,
-    /// Which records are read and written.
+    /// Records that are read and written.
     pub records: Records,
-    /// Transactions after which a user leaves; `None` for no end.
+    /// Number of transactions after which a user leaves; `None` for no end.
     pub transactions: Option<u64>,
 }
 
-/// Why nobody could be a user of that kind.
+/// Why a profile is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// There is no profile at all.
+    /// There is no profile.
     #[error("there are no users. Give at least one profile")]
     None,
-    /// There are more profiles than are told apart.
+    /// There are too many profiles.
     #[error("{count} profiles are more than {PROFILES_MAX}")]
     TooMany { count: usize },
     /// A number is out of range.
     #[error("profile {profile:?}: {what} {value} must lie between {low} and {high}")]
     Range {
         profile: String,
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
         value: String,
-        /// The least.
+        /// Minimum.
         low: String,
-        /// The most.
+        /// Maximum.
         high: String,
     },
-    /// All users together are too many.
+    /// There are too many users in total.
     #[error("{users} users are more than {USERS_MAX}")]
     TooManyUsers { users: u64 },
     /// Neither reads nor writes.
     #[error("profile {profile:?}: reads:writes 0:0 leaves nothing to do")]
     NoMix { profile: String },
-    /// Two profiles have one name.
+    /// Two profiles have the same name.
     #[error("profile {profile:?} is given twice")]
     SameName {
-        /// Which name.
+        /// The name.
         profile: String,
     },
 }
 
-/// Say what is wrong with profiles.
+/// Checks profiles.
 ///
 /// # Errors
-/// Everything that is wrong, at once.
+/// All errors at once.
 pub fn check_profiles(profiles: &[UserProfile]) -> Result<(), Vec<ProfileError>> {
     let mut errors = Vec::new();
     if profiles.is_empty() {

@@ -1,4 +1,4 @@
-//! One user: thinks, makes a transaction, reports it, and thinks again.
+//! One user: thinks, performs a transaction, reports it, and thinks again.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::client::{Agenda, Client, Event, UnitOfWork};
 use crate::op::{Completion, Durability, Op, TargetId};
 use crate::users::{LoadFactor, Records, UserProfile, UsersSpec};
 
-/// The seed of records that are the same in every run.
+/// Seed of records that are the same in every run.
 const SAME_RECORDS: u64 = 0;
 
-/// One user of a [`UsersSpec`]. It has one operation outstanding at most.
+/// One user of a [`UsersSpec`], with at most one operation outstanding.
 #[derive(Clone, Debug)]
 pub struct UserClient {
     profiles: Arc<[UserProfile]>,
@@ -25,23 +25,23 @@ pub struct UserClient {
     demand: Demand,
     think: Option<GapProcess>,
     think_stream: Stream,
-    /// From the beginning of the trial until the user starts to think for the first time.
+    /// From the start of the trial until the user first starts to think.
     delay: Duration,
     transactions_left: u64,
     transaction: UserTransaction,
 }
 
-/// How much work transactions ask for.
+/// Work of the transactions.
 #[derive(Clone, Debug)]
 struct Demand {
     stream: Stream,
-    /// Parts of an I/O and of a nanosecond that the next transaction is owed, so that the means
-    /// are kept.
+    /// Fractions of an I/O and of a nanosecond carried over to the next transaction, so that the
+    /// means are kept.
     ios_owed: f64,
     cpu_owed: f64,
 }
 
-/// The transaction under way.
+/// The current transaction.
 #[derive(Clone, Copy, Debug, Default)]
 struct UserTransaction {
     due: Instant,
@@ -49,11 +49,11 @@ struct UserTransaction {
     lateness: Duration,
     bytes: u64,
     ios_left: u32,
-    /// Processor work before each I/O, and what is over before the first one.
+    /// CPU work before each I/O, and the remainder before the first one.
     cpu_each: u64,
     cpu_rest: u64,
     touched: u64,
-    /// Whether the work before the next I/O is done.
+    /// Whether the CPU work before the next I/O is done.
     is_computed: bool,
     /// Whether an operation failed: the transaction then never completes.
     has_failed: bool,
@@ -63,7 +63,7 @@ impl UserClient {
     /// User `user`, counted from zero.
     ///
     /// # Errors
-    /// When the target does not hold one record.
+    /// If the target does not hold one record.
     pub fn new(spec: &UsersSpec, seed: u64, user: u32) -> Result<Self, AddressError> {
         let kind = spec.profile_of(user);
         let profile = &spec.profiles()[kind as usize];
@@ -109,7 +109,7 @@ impl UserClient {
         &self.profiles[self.kind as usize]
     }
 
-    /// Think from `free` on, and then begin a transaction.
+    /// Thinks from `free` on, then starts a transaction.
     fn go_on(&mut self, mut free: Instant, agenda: &mut Agenda) {
         loop {
             if self.transactions_left == 0 {
@@ -128,7 +128,7 @@ impl UserClient {
                 agenda.issue(due, op);
                 return;
             }
-            // So small a load that it asks for nothing: over as soon as it is due.
+            // A load so small that it has no operations: finished as soon as it is due.
             if due > free {
                 agenda.wake_at(due);
                 return;
@@ -138,7 +138,7 @@ impl UserClient {
         }
     }
 
-    /// The next operation of the transaction, if there is one left.
+    /// The next operation of the transaction, if any is left.
     fn next_op(&mut self) -> Option<Op> {
         let transaction = &mut self.transaction;
         if !transaction.is_computed {
@@ -153,7 +153,7 @@ impl UserClient {
             return None;
         }
         transaction.ios_left -= 1;
-        // The last I/O has no work after it.
+        // No CPU work follows the last I/O.
         transaction.is_computed = transaction.ios_left == 0;
         Some(self.next_io())
     }
