@@ -1,10 +1,10 @@
-//! What can be wrong with a typed quantity, in words that teach the right form.
+//! Errors in typed quantities, with messages that show the right form.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// The kind of quantity that a text should have held.
+/// The expected kind of quantity.
 ///
 /// Its `Display` names the accepted units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,18 +71,18 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// Why a text is not the quantity that was asked for.
+/// Why a text is not the requested quantity.
 ///
-/// `typed` is the text as the user gave it, cut to a printable length.
+/// `typed` is the text as typed by the user, cut to a printable length.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnitError {
-    /// Nothing but white space.
+    /// Only white space.
     #[error("{} is missing. {quantity}", quantity.noun())]
     Empty {
-        /// What it should have been.
+        /// The expected quantity.
         quantity: Quantity,
     },
-    /// The text, or a part of it, does not begin with a plain decimal number.
+    /// The text, or a part of it, does not start with a plain decimal number.
     #[error(
         "{typed:?} is not {} ({reason}). Numbers look like 4, 1.5, 1_000_000 or 1,000,000. \
          {quantity}",
@@ -91,43 +91,43 @@ pub enum UnitError {
     NotANumber {
         /// The text as typed.
         typed: String,
-        /// What it should have been.
+        /// The expected quantity.
         quantity: Quantity,
-        /// The part that is wrong.
+        /// The invalid part.
         reason: &'static str,
     },
-    /// The number is below zero.
+    /// The number is negative.
     #[error("{} cannot be negative ({typed:?}). {quantity}", quantity.noun())]
     Negative {
         /// The text as typed.
         typed: String,
-        /// What it should have been.
+        /// The expected quantity.
         quantity: Quantity,
     },
-    /// The number is written with a power of ten.
+    /// The number has an exponent.
     #[error("exponents are not read ({typed:?}). Write it out as in 1_000_000_000. {quantity}")]
     Exponent {
         /// The text as typed.
         typed: String,
-        /// What it should have been.
+        /// The expected quantity.
         quantity: Quantity,
     },
-    /// The number is followed by something that is no unit of this quantity.
+    /// The number is followed by an unknown unit.
     #[error("unknown unit {unit:?} in {typed:?}. {quantity}")]
     UnknownUnit {
         /// The text as typed.
         typed: String,
-        /// What it should have been.
+        /// The expected quantity.
         quantity: Quantity,
-        /// The part that should have been a unit.
+        /// The part that should be a unit.
         unit: String,
     },
-    /// A number stands alone where that would be ambiguous.
+    /// A number without a unit is ambiguous.
     #[error("{}", quantity.bare_number_advice(typed))]
     MissingUnit {
         /// The text as typed.
         typed: String,
-        /// What it should have been.
+        /// The expected quantity.
         quantity: Quantity,
     },
     /// A compound such as `30s 1m` or `1s 1s`.
@@ -135,20 +135,20 @@ pub enum UnitError {
     UnitOrder {
         /// The text as typed.
         typed: String,
-        /// What it should have been.
+        /// The expected quantity.
         quantity: Quantity,
     },
-    /// The value does not fit.
+    /// The value is too large.
     #[error("{typed:?} is too large. {}", quantity.limit())]
     TooLarge {
         /// The text as typed.
         typed: String,
-        /// What it should have been.
+        /// The expected quantity.
         quantity: Quantity,
     },
 }
 
-/// A text being read, which every error about it quotes.
+/// The text being parsed, which every error quotes.
 #[derive(Clone, Copy)]
 pub(crate) struct Typed<'a> {
     text: &'a str,
@@ -156,7 +156,7 @@ pub(crate) struct Typed<'a> {
 }
 
 impl<'a> Typed<'a> {
-    /// The text without surrounding white space, and the context for its errors.
+    /// The trimmed text, with the context for errors.
     pub(crate) fn trimmed(text: &'a str, quantity: Quantity) -> Result<(Self, &'a str), UnitError> {
         let typed = Self { text, quantity };
         let trimmed = text.trim();
@@ -166,7 +166,7 @@ impl<'a> Typed<'a> {
         Ok((typed, trimmed))
     }
 
-    // A message must stay one readable line even when a whole file was pasted.
+    // A message must stay one readable line even if a whole file was pasted.
     fn quote(self) -> String {
         const CHARS_MAX: usize = 60;
         let trimmed = self.text.trim();

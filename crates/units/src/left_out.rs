@@ -1,17 +1,15 @@
-//! What a build was made without.
+//! Features that a build lacks.
 
-/// An ability that is behind a feature of the program, in a build without that feature.
-///
-/// The text says how to get it.
+/// A feature of the program that this build lacks. The text says how to get it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this build has no {ability}: install a package, or build with `cargo build --release \
      --features {feature}`"
 )]
 pub struct LeftOut {
-    /// What is missing, as a user calls it.
+    /// Name of the ability, as users know it.
     pub ability: &'static str,
-    /// The feature of the program that brings it.
+    /// The feature that enables it.
     pub feature: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Instants, durations, bytes and rates, and the one place that parses and prints human units;
+//! Instants, durations, bytes and rates, and the only parser and printer of human-readable units;
 //! names of targets.
 //!
 //! Knows nothing about clocks, files or statistics.

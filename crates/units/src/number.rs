@@ -1,11 +1,11 @@
-//! Plain decimal numbers, kept exact until they meet their unit.
+//! Decimal numbers, kept exact until they get their unit.
 //!
-//! A binary fraction would turn `0.1s` into something that is not 100,000,000 ns; decimal digits
-//! and integer arithmetic cannot.
+//! A binary fraction would turn `0.1s` into something other than 100,000,000 ns; decimal digits and
+//! integer arithmetic do not.
 
 use crate::error::{Typed, UnitError};
 
-/// Digits of the fraction that are kept: enough for one byte in a PiB.
+/// Maximum digits of the fraction: enough for one byte in a PiB.
 const FRACTION_DIGITS_MAX: u32 = 18;
 
 /// An unsigned decimal number: `whole + fraction / 10^fraction_digits`.
@@ -17,10 +17,10 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// Reads the number that `text` begins with, and returns what follows it.
+    /// Parses the number at the start of `text`, and returns the rest.
     ///
-    /// Digits may be grouped by `_` anywhere between them, or by commas or single spaces in
-    /// threes. The strict threes keep `4 8k` and `1,5g` from being read as 48k and 15g.
+    /// Digits may be grouped by `_` anywhere between them, or by commas or single spaces in threes.
+    /// Strict groups of three prevent `4 8k` and `1,5g` from being parsed as 48k and 15g.
     pub(crate) fn scan<'a>(typed: Typed<'_>, text: &'a str) -> Result<(Self, &'a str), UnitError> {
         if text.starts_with(['-', '\u{2212}']) {
             return Err(typed.negative());
@@ -62,7 +62,7 @@ impl Number {
         Ok(&text[at..])
     }
 
-    /// This number of units of `factor`, rounded half up; `None` when it does not fit.
+    /// This number times `factor`, rounded half up; `None` if it does not fit.
     pub(crate) fn times(self, factor: u64) -> Option<u64> {
         let factor = u128::from(factor);
         let divisor = 10_u128.pow(self.fraction_digits);

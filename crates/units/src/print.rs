@@ -1,7 +1,7 @@
-//! Numbers for people: three significant digits, one unit for a value and its interval.
+//! Human-readable numbers: three significant digits, and one unit for a value and its interval.
 //!
-//! Three digits are what a benchmark can repeat; more would claim a precision that is not there.
-//! The values that files keep are printed by the `to_exact_string` methods instead.
+//! Three digits are what a benchmark can reproduce; more would claim false precision. Values in
+//! files are printed by the `to_exact_string` methods instead.
 
 /// Time units below a minute and their length in nanoseconds.
 const TIME_UNITS: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")];
@@ -16,16 +16,16 @@ const RATE_UNITS: [(f64, &str); 6] = [
     (1e15, "PB/s"),
 ];
 
-/// More decimals than this are noise in any report.
+/// Maximum decimals; more would be noise.
 const DECIMALS_MAX: i32 = 9;
 
-/// Decimals that an interval may show beyond the usual three digits, to tell its ends apart.
+/// Maximum additional decimals of an interval, to tell its ends apart.
 const EXTRA_DECIMALS_MAX: i32 = 3;
 
-/// From this many times the value on, the end of an interval chooses the unit of both.
+/// If an end of an interval is this many times the value, it determines the unit of both.
 const FAR: f64 = 1_000.0;
 
-/// Bounds that differ by a smaller share than this are one value, computed in two ways.
+/// Bounds with a smaller relative difference are equal except for rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// A plain number with three significant digits and thousands separators: `47.1`, `1,240`,
@@ -38,8 +38,8 @@ pub fn format_count(count: f64) -> String {
     significant(count)
 }
 
-/// So many things, none of the digits rounded: `1 pass`, `2 passes`, `12,000 rounds`. The noun is
-/// in the singular, and of those that take an s or es.
+/// A count with all its digits: `1 pass`, `2 passes`, `12,000 rounds`. The noun is singular, and
+/// takes s or es.
 #[must_use]
 pub fn format_counted(count: u64, noun: &str) -> String {
     let hisses = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
@@ -74,7 +74,7 @@ pub fn format_rate(bytes_per_second: f64) -> String {
     scaled(bytes_per_second, &RATE_UNITS)
 }
 
-/// A time and its interval, all in nanoseconds, in one unit: `47.1 us` and `46.2 .. 48.0`.
+/// A time with its interval, all in nanoseconds, in one unit: `47.1 us` and `46.2 .. 48.0`.
 ///
 /// Intervals so narrow that their ends would look the same get up to three more decimals. An end a
 /// thousand times the value or more chooses the unit: `0.03 us` and `0.00 .. 215.72`.
@@ -89,14 +89,14 @@ pub fn format_interval_rate(value: f64, low: f64, high: f64) -> (String, String)
     interval(value, low, high, &RATE_UNITS)
 }
 
-/// A plain number and its interval, rounded alike: `18,400` and `17,900 .. 18,900`.
+/// A plain number with its interval, rounded in the same way: `18,400` and `17,900 .. 18,900`.
 #[must_use]
 pub fn format_interval_count(value: f64, low: f64, high: f64) -> (String, String) {
     interval(value, low, high, &[(1.0, "")])
 }
 
 fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, String) {
-    // A zero or missing value says nothing about the scale; its bounds still may.
+    // A zero or missing value does not show the scale, but its bounds may.
     let candidates = [value, high, low];
     let leading = candidates
         .into_iter()
@@ -107,7 +107,7 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
     let usual = decimals_of(leading / factor) - digits_less;
     let differ = |decimals: &i32| fixed(low, *decimals) != fixed(high, *decimals);
     let mut enough = (usual..=usual + EXTRA_DECIMALS_MAX).filter(differ);
-    // Ends that no such number tells apart are shown as usual.
+    // Ends that no such number can tell apart are shown as usual.
     let decimals = match is_one_value(low, high) {
         true => usual,
         false => enough.next().unwrap_or(usual),
@@ -122,10 +122,10 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
     )
 }
 
-/// The unit for a value and its interval, and how many of its three digits the value loses.
+/// The unit of a value and its interval, and how many of its three digits the value loses.
 ///
-/// A far end takes the largest unit up to its own in which the value still has a digit among three
-/// decimals.
+/// A far end determines the largest unit, up to its own, in which the value still has a digit
+/// within three decimals.
 fn interval_unit<'a>(
     value: f64,
     low: f64,
@@ -145,7 +145,7 @@ fn interval_unit<'a>(
     shared.map_or((own, 0), |unit| (*unit, 2))
 }
 
-/// Whether bounds differ by no more than the rounding of their computation.
+/// Whether bounds differ only by rounding.
 fn is_one_value(low: f64, high: f64) -> bool {
     (high - low).abs() <= ROUNDING * high.abs().max(low.abs())
 }
@@ -165,8 +165,8 @@ fn fitting_unit<'a>(value: f64, units: &[(f64, &'a str)]) -> (f64, &'a str) {
     *units.iter().find(fits).unwrap_or(largest)
 }
 
-/// Whole parts of a time of at least a minute. Three digits reach the tenths of a second just above
-/// a minute, and no longer reach the seconds from ten hours on.
+/// Parts of a time of at least a minute. Three digits include tenths of a second just above a
+/// minute, and no seconds from ten hours on.
 fn whole_parts(seconds: f64) -> String {
     const TENTHS_UNTIL_S: f64 = 99.95;
     const SECONDS_UNTIL_S: f64 = 36_000.0;
@@ -242,7 +242,7 @@ fn group_thousands(plain: &str) -> String {
         .strip_prefix('-')
         .map_or(("", plain), |rest| ("-", rest));
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    // A negative number that rounds to nothing has no sign.
+    // A negative number that rounds to zero has no sign.
     let is_zero = digits.bytes().all(|digit| matches!(digit, b'0' | b'.'));
     let mut grouped = String::with_capacity(plain.len() + whole.len() / 3);
     grouped.push_str(if is_zero { "" } else { sign });

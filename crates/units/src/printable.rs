@@ -1,11 +1,11 @@
-//! Text of others, such as names of files, as it may be shown: it steers no terminal and reads in
-//! the order in which it stands.
+//! Makes text from outside, such as file names, safe to display: it cannot control the terminal,
+//! and is read in its written order.
 
-/// What stands in the place of a character that is not shown.
+/// Replacement for hidden characters.
 const HIDDEN: char = '?';
 
-/// Whether a terminal obeys the character, or shows it nowhere: control characters, those that turn
-/// the direction of writing, and those without width.
+/// Whether a terminal interprets or hides the character: control characters, changes of writing
+/// direction, and zero-width ones.
 #[must_use]
 pub fn is_obeyed(character: char) -> bool {
     character.is_control()
@@ -18,14 +18,14 @@ pub fn is_obeyed(character: char) -> bool {
         )
 }
 
-/// The text on one line, with a `?` for each character that would be obeyed.
+/// The text on one line, with `?` for each such character.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let shown = |c: char| if is_obeyed(c) { HIDDEN } else { c };
     text.chars().map(shown).collect()
 }
 
-/// The same of a text of ours with text of others in it: its lines and tabs stay.
+/// The same for our own text with outside text in it, whose lines and tabs are kept.
 #[must_use]
 pub fn printable_lines(text: &str) -> String {
     let is_ours = |c: char| matches!(c, '\n' | '\t');
@@ -39,7 +39,7 @@ pub fn printable_lines(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// A text that begins with a capital letter, as a sentence does.
+/// The text with a capital first letter, like a sentence.
 #[must_use]
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();

@@ -9,7 +9,7 @@ use crate::error::{Quantity, Typed, UnitError};
 use crate::number::Number;
 use crate::print::format_count;
 
-/// Figures above this are slips of the keyboard, not rates or percentages.
+/// Larger numbers are typing errors.
 const NUMBER_MAX: f64 = 1e18;
 
 /// Operations per second.
@@ -24,20 +24,20 @@ impl Rate {
         self.0
     }
 
-    /// The mean time from one operation to the next, in nanoseconds; infinite for a zero rate.
+    /// Mean time between operations, nanoseconds; infinite for a zero rate.
     #[must_use]
     pub fn mean_gap_ns(self) -> f64 {
         1e9 / self.0
     }
 
-    /// The rate without any loss, such as `2500/s`, for files that are read again.
+    /// The exact rate, such as `2500/s`, for files that are read again.
     #[must_use]
     pub fn to_exact_string(self) -> String {
         format!("{}/s", self.0)
     }
 }
 
-/// A share as a percentage without any loss, such as `2.5%`, for files that are read again.
+/// The exact percentage of a share, such as `2.5%`, for files that are read again.
 #[must_use]
 pub fn exact_percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -61,13 +61,13 @@ impl FromStr for Rate {
     }
 }
 
-/// Reads a number of operations per second: `1000`, `10k/s`, `50k iops`, `600/min`.
+/// Parses operations per second: `1000`, `10k/s`, `50k iops`, `600/min`.
 ///
 /// Operations are counted, not addressed, so `k`, `m` and `g` are powers of 1000 here.
 ///
 /// # Errors
 ///
-/// Says what was typed, what is wrong with it, and which forms are read.
+/// Says what was typed, what is wrong, and which forms are accepted.
 // fuzzed: units
 pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
     let (typed, text) = Typed::trimmed(text, Quantity::Rate)?;
@@ -103,13 +103,13 @@ fn rate_factor(unit: &str) -> Option<f64> {
     Some(scale / seconds)
 }
 
-/// Reads a percentage such as `3%` or `3 %` as a share: 0.03.
+/// Parses a percentage such as `3%` or `3 %` as a share: 0.03.
 ///
-/// A bare number is refused: `0.03` may be meant as a share or as a percentage.
+/// A number without the sign is refused: `0.03` may be a share or a percentage.
 ///
 /// # Errors
 ///
-/// Says what was typed, what is wrong with it, and which form is read.
+/// Says what was typed, what is wrong, and which form is accepted.
 // fuzzed: units
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     let (typed, text) = Typed::trimmed(text, Quantity::Percent)?;

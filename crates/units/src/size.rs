@@ -1,4 +1,4 @@
-//! Numbers of bytes: the type, how it is typed, how it is shown.
+//! Numbers of bytes: type, parsing and display.
 
 use std::fmt;
 use std::iter::Sum;
@@ -37,8 +37,9 @@ const DECIMAL: [(u64, &str); 6] = [
 
 /// A number of bytes.
 ///
-/// Typed sizes follow the habit of storage: `4k` and `4KiB` are 4096 bytes. Only units that spell
-/// out the B without an i, such as `4kB` and `4KB`, are powers of 1000. Case does not matter.
+/// Typed sizes follow the convention of storage tools: `4k` and `4KiB` are 4096 bytes. Only units
+/// that spell out the B without an i, such as `4kB` and `4KB`, are powers of 1000. Case does not
+/// matter.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -79,7 +80,7 @@ impl Bytes {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// True when this size is a whole number of `unit`s; false when `unit` is zero.
+    /// Whether this size is a multiple of `unit`; false if `unit` is zero.
     #[must_use]
     pub const fn is_multiple_of(self, unit: Self) -> bool {
         unit.0 != 0 && self.0.is_multiple_of(unit.0)
@@ -91,7 +92,7 @@ impl Bytes {
         self.in_units(&DECIMAL, 1_000.0)
     }
 
-    /// The size without any loss, such as `1536MiB` or `1000B`, for files that are read again.
+    /// The exact size, such as `1536MiB` or `1000B`, for files that are read again.
     #[must_use]
     pub fn to_exact_string(self) -> String {
         let divides = |unit: &&(u64, &str)| self.0 != 0 && self.0.is_multiple_of(unit.0);
@@ -99,13 +100,13 @@ impl Bytes {
         format!("{}{name}", self.0 / factor)
     }
 
-    // A whole number of units needs no fraction; anything else gets three significant digits,
-    // but never loses whole units: 1,011 KiB stays 1,011 KiB.
+    // A multiple of the unit needs no fraction; anything else gets three significant digits, but
+    // never fewer than its whole units: 1,011 KiB stays 1,011 KiB.
     fn in_units(self, units: &[(u64, &str)], base: f64) -> String {
         for (index, &(factor, name)) in units.iter().enumerate() {
             let scaled = self.0 as f64 / factor as f64;
             if scaled < 1.0 && factor > 1 {
-                // 1023.9 KiB would be printed as 1,024 KiB: call it 1.00 MiB.
+                // 1023.9 KiB would be printed as 1,024 KiB: use 1.00 MiB.
                 let smaller = self.0 as f64 / units[index + 1].0 as f64;
                 if smaller < base - 0.5 {
                     continue;
@@ -198,7 +199,7 @@ impl Div<u64> for Bytes {
     }
 }
 
-/// How many times a size goes into another, rounded down.
+/// How many times a size fits into another, rounded down.
 impl Div for Bytes {
     type Output = u64;
     fn div(self, unit: Self) -> u64 {

@@ -1,10 +1,10 @@
-//! From the first start to the last end of several things.
+//! The time from the first start to the last end of several things.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Duration;
 
-/// A stretch of time, both ends counted from one moment. Rates are per second of it.
+/// A span of time whose ends are relative to a common origin. Rates are per second of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeSpan {
     begun: Duration,
@@ -12,7 +12,7 @@ pub struct TimeSpan {
 }
 
 impl Default for TimeSpan {
-    /// Of nothing.
+    /// Empty.
     fn default() -> Self {
         Self {
             begun: Duration::from_nanos(u64::MAX),
@@ -28,7 +28,7 @@ impl TimeSpan {
         Self { begun, ended }
     }
 
-    /// Over both, and what lies between.
+    /// The span that covers both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl TimeSpan {
         }
     }
 
-    /// The same as seen from a moment that lies `earlier`.
+    /// The same relative to an origin that is `earlier`.
     #[must_use]
     pub fn later_by(self, earlier: Duration) -> Self {
         match self.is_empty() {
@@ -46,7 +46,7 @@ impl TimeSpan {
         }
     }
 
-    /// Whether it is of nothing.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.begun > self.ended
@@ -62,7 +62,7 @@ impl TimeSpan {
         self.ended
     }
 
-    /// From the first start to the last end; zero of nothing.
+    /// From the first start to the last end; zero if empty.
     #[must_use]
     pub const fn length(self) -> Duration {
         self.ended.saturating_sub(self.begun)

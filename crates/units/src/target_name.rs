@@ -1,23 +1,23 @@
-//! What a target is, by the name that it is given.
+//! Kinds of targets, by their names.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// How the name of a model begins.
+/// Prefix of models.
 const MODEL_PREFIX: &str = "sim:";
-/// How the name of a bucket of an object store begins.
+/// Prefix of buckets of an object store.
 const BUCKET_PREFIX: &str = "s3:";
-/// The name of the target without storage.
+/// Name of the null target.
 const NULL: &str = "null:";
 
-/// The name of what is measured, as it was typed. What it means is told here and nowhere else.
+/// The name of a target as typed. Only this module interprets it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetName {
     /// A model in virtual time with its options, as in `sim:nvme?size=1GiB`.
     Model(String),
-    /// `null:`, where everything is done at once.
+    /// `null:`, where everything completes at once.
     Null,
     /// A bucket of an object store, as in `s3:https://HOST/BUCKET`.
     Bucket(String),
@@ -26,7 +26,7 @@ pub enum TargetName {
 }
 
 impl TargetName {
-    /// The target of the model that is listed by this name.
+    /// The target of a model by its listed name.
     #[must_use]
     pub fn of_model(listed: &str) -> Self {
         Self::Model(format!("{MODEL_PREFIX}{listed}"))
@@ -41,7 +41,7 @@ impl TargetName {
         }
     }
 
-    /// The whole name of a model; `None` of anything else.
+    /// Full name of a model; `None` otherwise.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         match self {
@@ -50,7 +50,7 @@ impl TargetName {
         }
     }
 
-    /// The whole name of a bucket; `None` of anything else.
+    /// Full name of a bucket; `None` otherwise.
     #[must_use]
     pub fn bucket(&self) -> Option<&str> {
         match self {
@@ -59,7 +59,7 @@ impl TargetName {
         }
     }
 
-    /// What the system is asked for; `None` of a model, a bucket and `null:`.
+    /// Path in the file system; `None` for a model, a bucket and `null:`.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -84,7 +84,7 @@ impl TargetName {
     }
 }
 
-/// A model's name as it is listed, where it may be given as that of a target.
+/// The listed name of a model, which may be given as that of a target.
 #[must_use]
 pub fn listed_name(model: &str) -> &str {
     model.strip_prefix(MODEL_PREFIX).unwrap_or(model)
@@ -114,7 +114,7 @@ impl FromStr for TargetName {
     type Err = UnnamedTarget;
 
     /// # Errors
-    /// When nothing was typed, as where a variable of a script is empty.
+    /// If it is empty, such as an empty variable of a script.
     fn from_str(text: &str) -> Result<Self, UnnamedTarget> {
         match text {
             "" => Err(UnnamedTarget),
@@ -129,7 +129,7 @@ impl fmt::Display for TargetName {
     }
 }
 
-/// For the path by which the system would look for it, whatever it is.
+/// As the path under which the system would look for it, whatever its kind.
 impl AsRef<OsStr> for TargetName {
     fn as_ref(&self) -> &OsStr {
         self.as_str().as_ref()

@@ -1,7 +1,6 @@
-//! Points in time and spans between them, as integer nanoseconds.
+//! Instants and durations as integer nanoseconds.
 //!
-//! The clock that an [`Instant`] belongs to is the driver's: real or virtual. Nothing here reads
-//! one.
+//! The clock of an [`Instant`] is the driver's: real or virtual. Nothing here reads one.
 
 use std::fmt;
 use std::iter::Sum;
@@ -26,7 +25,7 @@ pub struct Duration(pub u64);
 impl Instant {
     /// The start of the run's clock.
     pub const START: Self = Self(0);
-    /// A point that no run reaches.
+    /// An instant that no run reaches.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// Nanoseconds since the start of the clock.
@@ -35,7 +34,7 @@ impl Instant {
         self.0
     }
 
-    /// The span from `earlier` to here; zero when `earlier` is in fact later.
+    /// The duration from `earlier` to here; zero if `earlier` is actually later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -43,7 +42,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// A span of whole nanoseconds.
@@ -88,19 +87,19 @@ impl Duration {
         self.0 as f64 / 1e9
     }
 
-    /// This span less `other`, at least zero.
+    /// This duration minus `other`, at least zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This span times a factor; negative factors give zero.
+    /// This duration times a factor; negative factors give zero.
     #[must_use]
     pub fn mul_f64(self, factor: f64) -> Self {
         Self((self.0 as f64 * factor).round() as u64)
     }
 
-    /// The same span for the standard library's clocks.
+    /// The same for the standard library's clocks.
     #[must_use]
     pub const fn to_std(self) -> std::time::Duration {
         std::time::Duration::from_nanos(self.0)

@@ -1,4 +1,4 @@
-//! How spans of time are typed and shown.
+//! Parsing and display of durations.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ const EXACT_UNITS: [(u64, &str); 7] = [
 ];
 
 impl Duration {
-    /// The span without any loss, such as `90s` or `1500us`, for files that are read again.
+    /// The exact duration, such as `90s` or `1500us`, for files that are read again.
     #[must_use]
     pub fn to_exact_string(self) -> String {
         let nanos = self.as_nanos();
@@ -48,10 +48,10 @@ impl fmt::Display for Duration {
     }
 }
 
-/// Reads `10s`, `1.5 ms`, `1m30s`, `1 min 30 s`; case does not matter and `m` is a minute.
+/// Parses `10s`, `1.5 ms`, `1m30s`, `1 min 30 s`; case does not matter and `m` is a minute.
 ///
-/// A number without a unit is refused, for it would mean something else in every tool; only `0`
-/// is the same in all units.
+/// A number without a unit is refused, since its meaning differs between tools. Only `0` is the
+/// same in all units.
 impl FromStr for Duration {
     type Err = UnitError;
 
@@ -90,7 +90,7 @@ impl FromStr for Duration {
 fn factor_of(unit: &str) -> Option<u64> {
     Some(match unit.to_lowercase().as_str() {
         "ns" | "nsec" => 1,
-        // Both the micro sign and the Greek letter are found on keyboards.
+        // Keyboards have both the micro sign and the Greek letter.
         "us" | "\u{b5}s" | "\u{3bc}s" | "usec" => 1_000,
         "ms" | "msec" => 1_000_000,
         "s" | "sec" | "secs" | "second" | "seconds" => SECOND,

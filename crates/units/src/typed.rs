@@ -1,13 +1,13 @@
-//! What people typed, for messages: where it stands, cut short, and what they probably meant.
+//! Typed text in messages: its line, shortened, and what was probably meant.
 
 use crate::printable::printable;
 
-/// The longest text that a message repeats.
+/// Maximum length of text quoted in a message.
 const CHARS_MAX: usize = 60;
-/// Nobody mistypes a longer word than this.
+/// Longer words are not typing errors.
 const WORD_CHARS_MAX: usize = 30;
 
-/// The line of a byte of a text, counted from one; of one behind its end, the last.
+/// The line of a byte of a text, counted from one; the last line if it is beyond the end.
 #[must_use]
 pub fn line_at(text: &str, byte: usize) -> usize {
     let before = &text.as_bytes()[..byte.min(text.len())];
@@ -24,7 +24,7 @@ pub fn shortened(text: &str) -> String {
     short
 }
 
-/// The word of `known` that is spelled nearly like `typed`.
+/// The word of `known` that is spelled most like `typed`.
 #[must_use]
 pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if typed.chars().count() > WORD_CHARS_MAX {
@@ -39,7 +39,7 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
     is_near.then_some(word)
 }
 
-/// What a message about an unknown word goes on with, if there is a word that was probably meant.
+/// Continuation of a message about an unknown word, if there is a similar one.
 #[must_use]
 pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |known| format!(", did you mean {known:?}?"))
@@ -76,7 +76,7 @@ mod tests {
         check("Budgte", Some("budget"));
         check("tar_get", Some("target"));
         check("colour", None);
-        // Of a short word hardly anything would be left.
+        // Almost nothing of a short word would be left.
         check("xd", None);
         check(&"budget".repeat(9), None);
     }

@@ -1,7 +1,7 @@
-//! Enumerations whose variants are words of reports, files and command lines.
+//! Enumerations whose variants are words in reports, files and command lines.
 
-/// Declare an enumeration with the word of each variant: `ALL` has its variants in their order, and
-/// `name` gives the word; where each has a second text, `title` gives that.
+/// Declares an enumeration with the word of each variant: `ALL` has its variants in order, `name`
+/// returns the word, and `title` the second text if each has one.
 #[macro_export]
 macro_rules! words {
     (
@@ -35,7 +35,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in their order.
+            /// All variants, in order.
             pub const ALL: [Self; <[&str]>::len(&[$($word),+])] = [$(Self::$variant),+];
 
             /// Its word in reports, files and command lines.
