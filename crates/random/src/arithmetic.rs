@@ -1,8 +1,8 @@
-//! Logarithm and exponential from the four operations alone.
+//! Logarithm and exponential from the four basic operations only.
 //!
-//! The standard library calls the platform's mathematics library, whose last digit differs between
-//! platforms and versions; one different digit would send a request elsewhere. IEEE 754 fixes the
-//! results of the operations used here. Good to 2e-15, which the tests check.
+//! The standard library calls the platform's math library, whose last digit differs between
+//! platforms and versions; one different digit would send a request elsewhere. IEEE 754 defines the
+//! results of the operations used here. Accurate to 2e-15, which the tests check.
 
 /// ln 2 in two parts whose sum is exact to more than double precision. The high part ends in zero
 /// bits, so that a whole number times it has no rounding error.

@@ -1,32 +1,32 @@
-//! Gaps between arrivals in whole nanoseconds whose long-run rate is the rate asked for.
+//! Gaps between arrivals in whole nanoseconds whose long-run rate is exactly the requested one.
 //!
-//! Rounding each gap by itself would shift the rate: truncation makes a million arrivals per
-//! second too many by one part in two thousand, and whole microseconds nearly triple 600,000.
-//! Here the fraction that one gap leaves is carried into the next.
+//! Rounding each gap separately would shift the rate: truncation makes a million arrivals per
+//! second too many by one part in two thousand, and whole microseconds nearly triple 600,000. Here
+//! the remainder of one gap is carried over to the next.
 
 use crate::exponential::standard_exponential;
 use crate::law::{LawError, positive};
 use crate::stream::Stream;
 use serde::{Deserialize, Serialize};
 
-/// How gaps spread around their mean.
+/// Distribution of gaps around their mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapShape {
     /// All gaps are equal.
     Constant,
-    /// Gaps spread evenly from zero to twice the mean.
+    /// Gaps uniform from zero to twice the mean.
     Uniform,
     /// Gaps of a Poisson process: the arrivals of many independent users.
     Exponential,
 }
 
-/// A process of arrivals: draws the gap from each one to the next.
+/// An arrival process: draws the gap from each arrival to the next.
 #[derive(Clone, Debug)]
 pub struct GapProcess {
     shape: GapShape,
     mean_ns: f64,
-    /// The part of a nanosecond owed to the next gap, in [0, 1).
+    /// Remainder of a nanosecond for the next gap, in [0, 1).
     remainder_ns: f64,
 }
 
@@ -34,7 +34,7 @@ impl GapProcess {
     /// Gaps with this mean in nanoseconds, which need not be whole.
     ///
     /// # Errors
-    /// When it is not finite and above zero.
+    /// If it is not finite and above zero.
     pub fn new(shape: GapShape, mean_ns: f64) -> Result<Self, LawError> {
         Ok(Self {
             shape,
@@ -43,10 +43,10 @@ impl GapProcess {
         })
     }
 
-    /// The same; `None` where there is no gap.
+    /// The same; `None` for a mean of zero.
     ///
     /// # Errors
-    /// When it is not finite, or below zero.
+    /// If it is not finite, or below zero.
     pub fn unless_none(shape: GapShape, mean_ns: f64) -> Result<Option<Self>, LawError> {
         if mean_ns == 0.0 {
             return Ok(None);
@@ -57,7 +57,7 @@ impl GapProcess {
     /// Gaps of a process with this many arrivals per second.
     ///
     /// # Errors
-    /// When it is not finite and above zero.
+    /// If it is not finite and above zero.
     pub fn per_second(shape: GapShape, rate: f64) -> Result<Self, LawError> {
         Self::new(shape, 1e9 / positive("rate per second", rate)?)
     }

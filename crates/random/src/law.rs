@@ -1,18 +1,18 @@
-//! Why a law cannot be built: the parameter of a user that it has no meaning for.
+//! Why a law cannot be built: an invalid parameter.
 
 /// A parameter outside its law's bounds.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{name} is {value}, and must be {bounds}")]
 pub struct LawError {
-    /// Which parameter.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// What was given.
+    /// The given value.
     pub value: f64,
-    /// What is allowed.
+    /// The allowed range.
     pub bounds: &'static str,
 }
 
-/// What a finite number above zero must be.
+/// Allowed range of a finite number above zero.
 pub(crate) const POSITIVE: &str = "above zero and finite";
 
 /// The value, if it is finite and within its bounds.

@@ -1,9 +1,9 @@
 //! One seeded stream per (seed, client, purpose), and the distributions drawn from it.
 //!
-//! Everything here is pinned: the raw generator is PCG64, and bounded draws, logarithms and
-//! distributions are written out, so that an archived seed gives the same operations with every
-//! version of every library and on every machine. A law cannot be built wrong: its constructor
-//! returns an error. Knows nothing about clocks or operations.
+//! Everything here is fixed: the generator is PCG64, and bounded draws, logarithms and
+//! distributions are implemented here, so that an archived seed gives the same operations on every
+//! machine and with every version of any library. Constructors of laws return an error for invalid
+//! parameters. Knows nothing about clocks or operations.
 
 mod arithmetic;
 mod exponential;

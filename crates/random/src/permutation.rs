@@ -1,4 +1,4 @@
-//! A random-looking order of 0..n that needs no table.
+//! A pseudo-random order of 0..n without a table.
 
 use crate::law::{LawError, checked};
 use crate::stream::{Stream, mix};
@@ -9,8 +9,8 @@ const ROUNDS: usize = 6;
 ///
 /// A Feistel network permutes the numbers of the next even count of bits; results outside `0..n`
 /// are permuted again until they fall inside ("cycle walking": J. Black and P. Rogaway, "Ciphers
-/// with Arbitrary Finite Domains", CT-RSA 2002). The wider domain holds at most 4 n numbers, so
-/// that four rounds of the walk are the average at worst. Scatters; does not encrypt.
+/// with Arbitrary Finite Domains", CT-RSA 2002). The wider domain has at most 4 n numbers, so that
+/// the walk takes four rounds on average at worst. It scatters, but does not encrypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permutation {
     n: u64,
@@ -22,7 +22,7 @@ impl Permutation {
     /// A permutation of `0..n` with keys from the stream.
     ///
     /// # Errors
-    /// When n is zero.
+    /// If n is zero.
     pub fn new(n: u64, stream: &mut Stream) -> Result<Self, LawError> {
         checked("number of places", n as f64, "1 or more", |n| n > 0.0)?;
         let bits = u64::BITS - (n - 1).leading_zeros();
@@ -34,7 +34,7 @@ impl Permutation {
         })
     }
 
-    /// Where `index` goes.
+    /// Image of `index`.
     #[must_use]
     pub fn apply(&self, index: u64) -> u64 {
         self.assert_inside(index);
@@ -47,7 +47,7 @@ impl Permutation {
         }
     }
 
-    /// The index that goes to `image`.
+    /// The index whose image is `image`.
     #[must_use]
     pub fn invert(&self, image: u64) -> u64 {
         self.assert_inside(image);

@@ -1,10 +1,10 @@
-//! Laws of a place among `n` that fio has besides Zipf's, as its `random_distribution` names them.
+//! Distributions of a position among `n` that fio has besides Zipf's, by its `random_distribution`.
 
 use crate::law::{LawError, checked};
 use crate::stream::Stream;
 
-/// A share `1 - share` of the draws goes to the first `share` of the places, and so on within
-/// it: fio's `pareto`.
+/// A share `1 - share` of the draws goes to the first `share` of the positions, recursively: fio's
+/// `pareto`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelfSimilar {
     power: f64,
@@ -31,7 +31,7 @@ impl SelfSimilar {
     }
 }
 
-/// Around the middle of the places: fio's `normal`.
+/// A normal distribution around the middle position: fio's `normal`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AroundMiddle {
     deviation: f64,

@@ -1,18 +1,18 @@
 //! Signed steps of random walks over blocks, as the RAID Performance Tool's manual defines them.
 //!
-//! A walk goes "in both directions ..., wrapping at the beginning and end". The manual gives
-//! continuous step sizes; whole blocks are made so that no step is zero, because a walk that
-//! stands still measures a cache.
+//! A walk goes "in both directions ..., wrapping at the beginning and end". The manual has
+//! continuous step sizes; they are rounded to whole blocks so that no step is zero, because a walk
+//! that stands still measures a cache.
 
 use crate::arithmetic::{exp, ln, ln_one_plus_over};
 use crate::law::{LawError, checked, positive};
 use crate::stream::{Stream, open_unit_of};
 
-/// Steps beyond this many blocks are drawn evenly: a double no longer holds their last digits,
-/// on which the place after wrapping depends.
+/// Longer steps are drawn evenly: a double no longer has their last digits, on which the position
+/// after wrapping depends.
 const EXACT_STEP_MAX: f64 = (1_u64 << 53) as f64;
 
-/// The longest step in blocks; a sum of a position and a step stays within 64 bits.
+/// Maximum step in blocks, so that the sum of a position and a step stays within 64 bits.
 const STEP_LIMIT: u64 = 1 << 62;
 
 /// The "hyperbolic" steps: sizes s = U^(-1/alpha), a Pareto law with smallest step 1.

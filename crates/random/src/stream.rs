@@ -3,46 +3,46 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
-/// What a stream is drawn for.
+/// Purpose of a stream.
 ///
-/// Each purpose has its own stream, so that a changed think time leaves the addresses as they were.
-/// The numbers are part of every archived seed: never change or reuse one.
+/// Each purpose has its own stream, so that a changed think time does not change the addresses. The
+/// numbers are part of every archived seed: never change or reuse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u64)]
 pub enum Purpose {
-    /// Which block an operation goes to.
+    /// Block of an operation.
     Address = 1,
-    /// When the next operation of an open workload is due.
+    /// Due time of the next operation of an open workload.
     Arrival = 2,
-    /// Which kind of operation comes next.
+    /// Kind of the next operation.
     Mix = 3,
-    /// How long a client thinks between operations.
+    /// Think time of a client.
     Think = 4,
-    /// How many bytes an operation moves.
+    /// Size of an operation.
     Size = 5,
-    /// What the written bytes are.
+    /// Content of writes.
     Payload = 6,
-    /// Which level of load is measured next.
+    /// Level of load measured next.
     Load = 7,
-    /// How a popularity rank is scattered over the address space.
+    /// Scattering of popularity ranks over the address space.
     Scatter = 8,
-    /// What a simulated device does.
+    /// Behaviour of a simulated device.
     Device = 9,
-    /// What a simulated network does.
+    /// Behaviour of a simulated network.
     Network = 10,
-    /// Where faults are injected.
+    /// Injected faults.
     Fault = 11,
-    /// The order in which compared runs are interleaved.
+    /// Order in which compared runs are interleaved.
     Order = 12,
     /// Resampling in statistics.
     Resample = 13,
-    /// How much work a transaction asks for.
+    /// Work of a transaction.
     Demand = 14,
-    /// How urgent an operation is.
+    /// Priority of an operation.
     Priority = 15,
 }
 
-/// A stream of random numbers that depends on nothing but (seed, client, purpose).
+/// A stream of random numbers that depends only on (seed, client, purpose).
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: Pcg64,

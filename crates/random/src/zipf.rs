@@ -22,12 +22,12 @@ pub struct Zipf {
     integral_low: f64,
     /// H(n + 1/2): its right end.
     integral_high: f64,
-    /// Points no further than this to the left of their rank are accepted at once.
+    /// Points at most this far to the left of their rank are accepted at once.
     squeeze: f64,
 }
 
 impl Zipf {
-    /// The most ranks: beyond them, doubles would no longer tell neighbours apart.
+    /// Maximum number of ranks: beyond it, doubles cannot distinguish neighbours.
     pub const RANKS_MAX: u64 = 1 << 40;
 
     /// Zipf's law over `n` ranks with exponent `theta`.
