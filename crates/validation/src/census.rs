@@ -1,5 +1,5 @@
-//! Every table that the five documents have published, and where each figure of it is accounted
-//! for: next to a simulated one, in a test, in a definition, or nowhere, with the reason.
+//! Every table published in the five documents, and what each of its figures is used for: compared
+//! with a simulated one, in a test, in a definition, or not at all, with the reason.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,50 +11,49 @@ use super::experiment::experiments;
 pub struct PublishedTable {
     pub document: &'static str,
     pub place: &'static str,
-    /// Its figures, without those that say what was run.
+    /// Number of its figures, without those that describe the run.
     pub figures: usize,
-    /// What becomes of them.
+    /// Use of the figures.
     pub parts: &'static [TablePart],
 }
 
-/// Figures of a table that have the same lot.
+/// Figures of a table with the same use.
 #[derive(Clone, Copy, Debug)]
 pub struct TablePart {
-    /// How many there are. None where a row stands next to the document's words.
+    /// Their number. Zero if a row is compared with the document's words.
     pub figures: usize,
-    /// Which ones.
+    /// Which figures.
     pub which: &'static str,
-    /// What becomes of them.
+    /// Their use.
     pub account: FigureAccount,
 }
 
-/// What becomes of published figures.
+/// Use of published figures.
 #[derive(Clone, Copy, Debug)]
 pub enum FigureAccount {
-    /// They stand in rows of `seekstone devices validate`, which judges them or says why not.
+    /// In rows of `seekstone devices validate`, which judges them or says why not.
     Compared {
         /// Title of the table there.
         title: &'static str,
-        /// Its rows; all of them where none is named. A row may stand for several figures of a log.
+        /// Its rows; all if none is named. A row may represent several figures of a log.
         rows: &'static [&'static str],
     },
-    /// They follow from others, or a definition was made of them.
+    /// Derived from others, or used for a definition.
     Given(&'static str),
-    /// A test has them.
+    /// Used in a test.
     Tested(&'static str),
-    /// No model gives them, for this reason.
+    /// Not modelled, for this reason.
     Unreached(&'static str),
 }
 
-/// Every table, document by document.
+/// All tables, document by document.
 pub fn published_tables() -> impl Iterator<Item = &'static PublishedTable> {
     static TABLES: LazyLock<Vec<PublishedTable>> =
         LazyLock::new(|| tables_of(include_str!("census.txt")));
     TABLES.iter()
 }
 
-/// The tables of a census, whose first lines say how it is written. They live as long as the
-/// program.
+/// The tables of a census, whose first lines describe the format. They live as long as the program.
 fn tables_of(text: &str) -> Vec<PublishedTable> {
     let text: &'static str = text.replace("\n    ", " ").leak();
     let titles = experiments().iter();

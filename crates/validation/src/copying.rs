@@ -1,13 +1,13 @@
-//! KP3: a tape is copied to a disk, with and without extending the file in large steps; files on a
-//! tape are looked for.
+//! KP3: copying a tape to a disk, with and without extending the file in large steps, and searching
+//! files on a tape.
 //!
 //! The copy is that of the study `copy-extension`. It reads ahead into six buffers, as the
 //! document's settings say. Of its three buffers for the disk one is written at a time: the same
 //! disk on the same machine, with three buffers too, loses a turn with each write in the disk tests
-//! of the same month (3.01 Mb/s for 48 KiB), which it would not if it had the next write already.
-//! Whenever the file is full it is extended first; what that takes is from another table: FTP to
-//! the same disks takes 29.21 s without /extension and 20.87 s with steps of 2048 blocks, for 38368
-//! blocks in steps of 128.
+//! of the same month (3.01 Mb/s for 48 KiB), which it would not if it had the next write already. A
+//! full file is extended first. The time of that is from another table: FTP to the same disks takes
+//! 29.21 s without /extension and 20.87 s with steps of 2048 blocks, for 38368 blocks in steps of
+//! 128.
 
 use random::{Purpose, Stream};
 use sim::{DeviceSpec, SimSpec, TapeSpec};

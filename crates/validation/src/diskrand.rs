@@ -1,4 +1,4 @@
-//! DISKRAND, sections 3, 7 and 9.1: the program itself, with the document's commands.
+//! DISKRAND, sections 3, 7 and 9.1: the program itself with the document's commands.
 
 use drivers::Caching;
 use units::Duration;
@@ -19,11 +19,11 @@ pub(super) const FIGURES: Fillers<Figures> = &[
     ("write_phase", write_phase),
 ];
 
-/// Seconds of reading: the passes of 5 seconds of the document differ by 1 % among each other.
+/// Seconds of reading: the document's passes of 5 seconds differ by 1 %.
 const SECONDS: &str = "300";
-/// Numbers of users.
+/// User numbers.
 const USERS: std::ops::RangeInclusive<u32> = 91..=99;
-/// Run the program with these words, and read what it says.
+/// Runs the program with this command line, and parses its output.
 fn program(words: &[&str], interrupt: &Interrupt) -> Result<DiskRandLog, ValidationError> {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     let arguments = typed(&words, PassLength::AsDocumented).map_err(ValidationError::Nothing)?;
@@ -55,9 +55,9 @@ fn program(words: &[&str], interrupt: &Interrupt) -> Result<DiskRandLog, Validat
     DiskRandLog::read(&lines).map_err(|error| ValidationError::Nothing(error.to_string()))
 }
 
-/// What `Write` found.
+/// Result of `Write`.
 struct WriteResult {
-    /// Milliseconds of a read in each pass.
+    /// Milliseconds per read in each pass.
     passes: Vec<f64>,
     /// The same over all passes.
     service: f64,
@@ -89,8 +89,8 @@ fn written(
     })
 }
 
-/// Seconds of each of ten transactions of 1000 I/Os, means over users who each find a machine at
-/// rest: which records a user reads is chance, and differs by 1 % from user to user.
+/// Seconds of each of ten transactions of 1000 I/Os: means over users who each start with an idle
+/// machine, since the records of a user are random, and differ by 1 % between users.
 fn ten_thousand_reads(target: &str, interrupt: &Interrupt) -> Result<Vec<f64>, ValidationError> {
     let mut means = vec![0.0; 10];
     for user in USERS {
@@ -119,7 +119,7 @@ fn under_dos(interrupt: &Interrupt) -> Figures {
     Ok(ones(found))
 }
 
-/// Milliseconds of a read of one of 8 records: no file of the program is as small.
+/// Milliseconds per read of one of 8 records: the program has no file that small.
 fn few_records(target: &str) -> Result<f64, ValidationError> {
     const READS: u64 = 4000;
     let mut hand = SteppedMachine::on(target)?;
@@ -144,7 +144,7 @@ fn three_machines(interrupt: &Interrupt) -> Figures {
     Ok(ones(found))
 }
 
-/// The last of ten thousand reads that a cache of 13 MB answers.
+/// The last of ten thousand reads that hits a cache of 13 MB.
 fn last_hits(target: &str) -> Result<f64, ValidationError> {
     let mut hand = SteppedMachine::on(target)?;
     let hit = Duration::from_micros(1200);

@@ -1,4 +1,4 @@
-//! The experiments, as experiments.txt has them: its first lines say how it is written.
+//! The experiments of experiments.txt, whose first lines describe its format.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -16,28 +16,28 @@ pub(crate) type Fillers<T> = &'static [(&'static str, fn(&Interrupt) -> T)];
 enum Filler {
     /// By its rows.
     Rows(fn(&Interrupt) -> Rows),
-    /// By a figure for each row of the text, in their order.
+    /// By a figure for each row of the text, in order.
     Figures(fn(&Interrupt) -> Figures),
 }
 
-/// What was simulated for the rows of a table.
+/// Simulated figures for the rows of a table.
 pub(crate) type Figures = Result<Vec<SimulatedFigure>, ValidationError>;
 
-/// What was simulated for a row.
+/// Simulated figure for a row.
 #[derive(Clone, Copy)]
 pub(crate) enum SimulatedFigure {
     One(f64),
-    /// What two models gave.
+    /// Of two models.
     Between(f64, f64),
     Nothing,
 }
 
-/// Figures of one model.
+/// Figures of a single model.
 pub(crate) fn ones(figures: impl IntoIterator<Item = f64>) -> Vec<SimulatedFigure> {
     figures.into_iter().map(SimulatedFigure::One).collect()
 }
 
-/// One table, and what fills it.
+/// A table with its filler.
 pub(crate) struct Experiment {
     pub(crate) name: &'static str,
     pub(crate) reference: Reference,
@@ -64,7 +64,7 @@ impl Experiment {
 
 /// A row of the text.
 struct PublishedRow {
-    /// Without what is simulated.
+    /// Without simulated figures.
     row: ValidationRow,
     bar: Bar,
     is_missed: bool,
@@ -85,7 +85,7 @@ impl PublishedRow {
         row.judged(self.bar)
     }
 
-    /// Read a row; `None` when it is none.
+    /// Parses a row; `None` if it is not one.
     fn read(fields: &[&str]) -> Option<Self> {
         let (name, unit, published, bar, note) = match *fields {
             [name, unit, published, bar] => (name, unit, published, bar, ""),

@@ -1,4 +1,4 @@
-//! A machine that is driven by hand, one operation after the other.
+//! A machine driven manually, one operation after the other.
 
 use engine::{Clock as _, Driver as _};
 use random::{Purpose, Stream};
@@ -15,7 +15,7 @@ use kinds::transactions::{
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
 
-/// Everything random of an experiment comes from this.
+/// Seed of all random draws of an experiment.
 pub(super) const SEED: u64 = 1;
 
 pub(super) struct SteppedMachine {
@@ -24,7 +24,7 @@ pub(super) struct SteppedMachine {
 }
 
 impl SteppedMachine {
-    /// A machine at rest.
+    /// An idle machine.
     pub(super) fn on(text: &str) -> Result<Self, ValidationError> {
         let spec = SimSpec::parse(text)?;
         Ok(Self {
@@ -33,7 +33,7 @@ impl SteppedMachine {
         })
     }
 
-    /// How long an operation takes when nothing else is under way.
+    /// Duration of an operation on an idle machine.
     pub(super) fn carry_out(&mut self, op: Op) -> Result<Duration, ValidationError> {
         let begun = self.driver.now();
         self.driver.submit(Request::new(ClientId(0), begun, op))?;
@@ -61,7 +61,7 @@ impl SteppedMachine {
         })
     }
 
-    /// The share of `count` reads of 4 KiB anywhere that take no longer than `hit`.
+    /// The share of `count` random 4 KiB reads that take at most `hit`.
     pub(super) fn share_within(
         &mut self,
         hit: Duration,
@@ -76,7 +76,7 @@ impl SteppedMachine {
         Ok(hits as f64 / count as f64)
     }
 
-    /// KiB per second of operations in order, without the first.
+    /// KiB per second of sequential operations, without the first.
     pub(super) fn in_order(
         &mut self,
         total: u64,
@@ -97,14 +97,14 @@ impl SteppedMachine {
     }
 }
 
-/// Which way data go.
+/// Direction of transfer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DataDirection {
     Reading,
     Writing,
 }
 
-/// Where the reads of an experiment go.
+/// Offsets of an experiment's reads.
 pub(super) fn places() -> Stream {
     Stream::new(SEED, 0, Purpose::Address)
 }

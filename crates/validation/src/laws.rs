@@ -1,5 +1,5 @@
-//! Laws of the parts: operations of an array, cost of cleaning flash, shares of a cache, turns of a
-//! disk.
+//! Laws of components: operations of an array, cost of flash cleaning, cache hit ratios, disk
+//! rotations.
 
 use random::Stream;
 use results::{Bar, ValidationRow};
@@ -22,17 +22,17 @@ pub(super) const ROWS: Fillers<Rows> = &[
     ("lost_turn", lost_turn),
 ];
 
-/// Commands that go anywhere.
+/// Random commands.
 #[derive(Clone, Copy)]
 struct CommandLoad {
     action: Action,
     len: u64,
     count: u64,
-    /// How many are under way at once.
+    /// Number of commands in flight.
     depth: u64,
 }
 
-/// Carry a load out from an instant on; says when it was done.
+/// Runs a load from an instant on. Returns its end.
 fn anywhere(
     device: &mut dyn Device,
     load: CommandLoad,
@@ -138,7 +138,7 @@ fn raid(_: &Interrupt) -> Rows {
     Ok(rows)
 }
 
-/// Pages programmed for each that the user writes, once cleaning is steady.
+/// Write amplification in steady state.
 fn amplification(spare: &str) -> Result<(f64, f64), ValidationError> {
     let text = format!(
         "sim:nvme?channels=1&dies=1&page=4KiB&pages-per-block=32&blocks=1024&cleaning=fifo\

@@ -1,9 +1,9 @@
-//! Simulated machines beside what was published of them, and beside laws that are known exactly.
+//! Compares simulated machines with published figures and exact laws.
 //!
-//! Each experiment runs a procedure of the documents, or a law's, on simulated machines, and holds
-//! the figures against a bar that was fixed before. The command that shows the table and the tests
-//! that check it run the same experiments. Everything is virtual time and fixed seeds: the same
-//! figures on every run and machine.
+//! Each experiment runs a procedure of the documents, or of a law, on simulated machines, and
+//! judges the figures by a criterion that was fixed before. The command that shows the table and
+//! the tests that check it run the same experiments. Everything uses virtual time and fixed seeds,
+//! so that figures are the same on every run and machine.
 
 mod census;
 mod copying;
@@ -41,47 +41,47 @@ use vintage::run::ClassicError;
 /// The version of the JSON form.
 const SCHEMA: u32 = 1;
 
-/// Why nothing can be compared.
+/// Why validation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ValidationError {
-    /// No figure is held against that device.
+    /// There are no figures for that device.
     #[error(
         "nothing was published, and no law is known, of \"{name}\" that could be held against a \
          simulation. There are values for {known}"
     )]
     Unknown {
-        /// What was typed.
+        /// The name as typed.
         name: String,
-        /// Names of which there are figures.
+        /// Names with figures.
         known: String,
     },
-    /// A classic program could not do its work.
+    /// A classic program failed.
     #[error(transparent)]
     Classic(#[from] ClassicError),
-    /// Users could not do their work.
+    /// A load of users failed.
     #[error(transparent)]
     Bench(#[from] BenchError),
     /// A trial failed.
     #[error(transparent)]
     Laboratory(#[from] LaboratoryError),
-    /// A measurement of studies failed.
+    /// A measurement of a study failed.
     #[error(transparent)]
     Measure(#[from] MeasureError),
     /// A model does not exist.
     #[error(transparent)]
     Sim(#[from] sim::SimError),
-    /// The driver broke.
+    /// The driver failed.
     #[error(transparent)]
     Driver(#[from] engine::DriverError),
-    /// An experiment did not say what it should.
+    /// An experiment lacks an expected result.
     #[error("{0}")]
     Nothing(String),
 }
 
-/// What an experiment found.
+/// Rows of an experiment.
 type Rows = Result<Vec<ValidationRow>, ValidationError>;
 
-/// What fills the tables.
+/// Fillers of the tables.
 const FIGURES: [Fillers<Figures>; 8] = [
     diskrand::FIGURES,
     together::FIGURES,
@@ -100,14 +100,13 @@ const ROWS: [Fillers<Rows>; 5] = [
     unreached::ROWS,
 ];
 
-/// Told which table comes next, how many were done, and how many there are.
+/// Receives the next table, the number done, and the total.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&str, usize, usize);
 
-/// Run every experiment, or those in which a device or machine takes part. What was found before a
-/// signal came is kept.
+/// Runs all experiments, or those with a device or machine. Results before a signal are kept.
 ///
 /// # Errors
-/// When no figure is known of the device, or an experiment cannot be run.
+/// If there is no figure for the device, or an experiment cannot be run.
 pub fn validate(
     device: Option<&str>,
     interrupt: &Interrupt,
@@ -147,13 +146,13 @@ pub fn validate(
     })
 }
 
-/// How far an experiment came.
+/// Progress of an experiment.
 enum ExperimentStep {
     Begun(usize),
     Done(usize, Rows),
 }
 
-/// What each experiment found, by all processors: nothing where a signal came before its end.
+/// Results of all experiments, run on all processors: `None` if a signal came before its end.
 fn rows_of(
     chosen: &[&Experiment],
     interrupt: &Interrupt,
@@ -166,7 +165,7 @@ fn rows_of(
             let Some(experiment) = chosen.get(place) else {
                 break;
             };
-            // Whoever hears is there until all have ended.
+            // The receiver lives until all have ended.
             let _ = sender.send(ExperimentStep::Begun(place));
             let rows = experiment.run(interrupt);
             if interrupt.is_raised().is_none() {
@@ -199,7 +198,7 @@ fn rows_of(
     found
 }
 
-/// Names of devices and machines of which there are figures.
+/// Names of devices and machines with figures.
 fn known() -> Vec<&'static str> {
     let devices = experiments().iter().flat_map(|it| &it.devices);
     let mut names: Vec<&str> = devices.copied().collect();

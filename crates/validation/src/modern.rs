@@ -1,6 +1,6 @@
-//! Devices of today beside what makers, reviewers and researchers say of them. The bars were fixed
-//! before the first look: 12 % for rates and times that follow from other figures of a maker, 2 %
-//! for those that a cloud reckons as the model does.
+//! Current devices compared with data of manufacturers, reviewers and researchers. The criteria
+//! were fixed before the first comparison: 12 % for rates and times that follow from other figures
+//! of a manufacturer, 2 % for those that a cloud computes like the model.
 
 use units::Duration;
 
@@ -20,7 +20,7 @@ pub(super) const FIGURES: Fillers<Figures> = &[
 const MIB: u64 = 1 << 20;
 const KIB_PER_MB: f64 = 1024.0 / 1e6;
 
-/// Minutes to write all of a disk in order, by its rate at so many places.
+/// Minutes to write a whole disk sequentially, from its rate at several positions.
 fn formatting(target: &str) -> Result<f64, ValidationError> {
     const PLACES: u64 = 32;
     let size = SteppedMachine::on(target)?.bytes;
@@ -34,7 +34,7 @@ fn formatting(target: &str) -> Result<f64, ValidationError> {
     Ok(seconds / 60.0)
 }
 
-/// Operations in order per second, of 4 KiB.
+/// Sequential operations of 4 KiB per second.
 fn small_writes(target: &str) -> Result<f64, ValidationError> {
     let rate = SteppedMachine::on(target)?.in_order(4 * MIB, 4096, DataDirection::Writing)?;
     Ok(rate / 4.0)
@@ -89,10 +89,10 @@ fn shingled_disk(_: &Interrupt) -> Figures {
     ]))
 }
 
-/// Answers of a volume that leave the pace to its limits.
+/// A volume so fast that its limits set the pace.
 const QUICK: &str = "latency=51us&latency-least=50us";
 
-/// How long writes at one place take no longer than `longest` seconds each.
+/// How long writes at one position take at most `longest` seconds each.
 fn full_rate(
     device: &mut SteppedMachine,
     len: u64,

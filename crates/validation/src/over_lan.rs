@@ -1,7 +1,7 @@
-//! DISKMBPS over 10 Mbit/s Ethernet, its appendix 4: rates, and how busy both hosts were.
+//! DISKMBPS over 10 Mbit/s Ethernet, its appendix 4: rates, and utilisation of both hosts.
 //!
-//! The bars were fixed before the first look: 8 % for reading large files, 15 % for reading what
-//! the server has in memory and for processors, 20 % for writing and for two clients.
+//! The criteria were fixed before the first comparison: 8 % for reading large files, 15 % for
+//! reading what the server has in memory and for processors, 20 % for writing and for two clients.
 
 use vintage::run::{HostPlace, TogetherFigures, TogetherRow};
 
@@ -16,7 +16,7 @@ pub(super) const FIGURES: Fillers<Figures> = &[
     ("two_clients", two_clients),
 ];
 
-/// What a program moved, and how busy it kept both hosts.
+/// Rate of a program, and utilisation of both hosts.
 struct Moved {
     written: f64,
     read: f64,
@@ -39,7 +39,7 @@ impl Moved {
         }
     }
 
-    /// How busy both were while it wrote: the rest was reading, as in another run.
+    /// Utilisation of both hosts while writing: the rest was reading, as in another run.
     fn busy_writing(&self, megabytes: f64, reading: &Self) -> [f64; 2] {
         let writing_s = megabytes / self.written;
         let rest_s = self.elapsed_s - writing_s;
@@ -66,8 +66,8 @@ fn alone(
 const FROM_DISK: &str = "start DiskNT95 0 6 N J.tmp\n";
 const FROM_MEMORY: &str = "DiskNT95 0 1 N J.tmp\nstart DiskNT95 0 9 N J.tmp\n";
 
-/// Rate and both processors, the first host of the pair first, of a client that reads a large file,
-/// writes one, and reads and writes a small one in the server's memory of `cached`.
+/// Rate and both CPU utilisations, the first host of the pair first, of a client that reads a large
+/// file, writes one, and reads and writes a small one in the server's memory of `cached`.
 fn client(
     targets: [&str; 2],
     small: u64,
@@ -109,7 +109,7 @@ fn pentium_100_as_client(interrupt: &Interrupt) -> Figures {
     client(["sim:lan-p100", cached], 16, writers, [1, 0], interrupt)
 }
 
-/// Both clients at work, the first client's figures first.
+/// Both clients running, the first client's figures first.
 fn both(lines: [&str; 2], interrupt: &Interrupt) -> Result<[Moved; 2], ValidationError> {
     let files = [("J1.tmp", 40 << 20), ("J2.tmp", 40 << 20)];
     let hosts = ["p100", "486"];

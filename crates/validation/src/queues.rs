@@ -23,16 +23,16 @@ pub(super) const ROWS: Fillers<Rows> = &[("arrivals", arrivals), ("users", users
 const SERVICE_MS: f64 = 0.1;
 /// An interval of 99.8 % over one of 95 %.
 const WIDER: f64 = 3.0902 / 1.9600;
-/// Virtual time for a trial.
+/// Virtual time of a trial.
 const LONGEST: Duration = Duration::from_secs(3600);
 const PRECISION: f64 = 0.03;
 
-/// How far an estimate may be off with a probability of 0.2 %.
+/// Tolerance of an estimate that is exceeded with a probability of 0.2 %.
 fn tolerance(estimate: &Estimate) -> f64 {
     WIDER * estimate.relative_half_width()
 }
 
-/// Reads of 4 KiB that arrive by chance, `gap` apart on average, until their mean is known.
+/// Random 4 KiB reads with mean distance `gap`, until their mean is precise.
 fn reads(device: &str, gap: Gap) -> Result<Measurement, ValidationError> {
     let spec = SimSpec::parse(device)?;
     let addresses = AddressSpec {
@@ -84,7 +84,7 @@ const USERS: u32 = 20;
 const USER_SERVICE_S: f64 = 0.005;
 const THINK_S: f64 = 0.100;
 
-/// Users who wait for one server per second, from the balance of births and deaths: M/M/1//N.
+/// Completions per second of users who wait for one server, from balance equations: M/M/1//N.
 fn closed_throughput() -> f64 {
     let (mut weight, mut all, mut busy) = (1.0, 0.0, 0.0);
     for waiting in 0..=USERS {
@@ -130,7 +130,7 @@ fn users(interrupt: &Interrupt) -> Rows {
     let rate = load.per_second_steady;
     let all = load.all.per_second;
     let throughput = ValidationRow::new("throughput of M/M/1//20", "/s", closed_throughput());
-    // Both sides from the same trial: what the device counts, and what users saw.
+    // Both sides from the same trial: the device's counters, and the users' times.
     let little = all * load.all.from_due.mean.value / 1e9;
     let little = ValidationRow::new("in the device: throughput x response time", "", little);
     let busy_law = ValidationRow::new("busy: throughput x service time", "", all * USER_SERVICE_S);

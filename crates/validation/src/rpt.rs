@@ -1,9 +1,9 @@
 //! The RAID Performance Test: the arithmetic of its log, and the shape of its curve.
 //!
-//! The manual names no drive, so that only the shape is held against it, on drives of its time
-//! whose overhead is calibrated by the manual's first point. Its curve bends because control
-//! threads disturb each other: each walks over a part of the file, and the arm goes from one to the
-//! other. Without that, a server of the same service time carries 1 / S.
+//! The manual names no drive, so only the shape is compared, on drives of its time whose overhead
+//! is calibrated by the manual's first point. Its curve bends because control threads interfere:
+//! each walks over a part of the file, and the arm moves between them. Without that, a server with
+//! the same service time has a capacity of 1 / S.
 
 use results::{Bar, ValidationRow};
 use vintage::rpt::log::{Block, LogEntry};
@@ -45,15 +45,15 @@ fn arithmetic(_: &Interrupt) -> Figures {
     let factor = SUMS.factor(Converging::Response);
     let messages = SUMS.messages_necessary(factor, 0.03);
     let mut found = ones([response_ms, load, rabmark_r, rabmark_n, factor, messages]);
-    // What the manual calls a sum is a misprint.
+    // The manual's sum is a misprint.
     found.push(SimulatedFigure::Nothing);
     Ok(found)
 }
 
-/// Loads of the report at its levels: one thread alone, then 29, 40 and 50 ms.
+/// Loads of the report at its levels: one thread, then 29, 40 and 50 ms.
 struct RptCurve([f64; 4]);
 
-/// One thread of the manual: what its levels begin with.
+/// The manual's time of one thread, where its levels start.
 const ALONE_MS: f64 = 18.54;
 
 /// The levels of the program on a device, and the response time of one thread alone.
@@ -94,13 +94,13 @@ fn curve(device: &str, interrupt: &Interrupt) -> Result<(RptCurve, f64), Validat
     }
 }
 
-/// How often the overhead is set anew.
+/// Number of calibrations of the overhead.
 const CALIBRATIONS: usize = 3;
 
-/// What is kept of a test.
+/// Data kept of a test.
 #[derive(Default)]
 struct Account {
-    /// Response time of one thread, once the last sum of it is there.
+    /// Response time of one thread, after its last sum.
     alone_ms: Option<f64>,
     found: Option<Block>,
 }
@@ -134,8 +134,8 @@ fn shape_on_rz26(interrupt: &Interrupt) -> Rows {
     shape("sim:rz26?size=800MiB", 1.36, interrupt)
 }
 
-/// The curve on a drive whose overhead, `overhead_ms` at first, is lengthened until one thread has
-/// the published response time. What more threads bring is predicted.
+/// The curve on a drive whose initial overhead `overhead_ms` is increased until one thread has the
+/// published response time. Results with more threads are predictions.
 fn shape(drive: &str, overhead_ms: f64, interrupt: &Interrupt) -> Rows {
     let mut overhead = overhead_ms;
     let mut name = drive.to_owned();

@@ -33,7 +33,7 @@ pub(super) const ROWS: Fillers<Rows> = &[
 
 use ColumnVerdict::{Between, Shown, Within};
 
-/// Columns that follow the throughput of a batch, by Little's law; and those that go with it.
+/// Columns determined by the throughput of a batch through Little's law, and related ones.
 const TIMES: f64 = 0.2;
 const SEEN: &str = "not judged: seen before a bar was fixed";
 const EXTREME: &str = "not judged: the shortest and the longest of so few are chance";
@@ -43,7 +43,7 @@ const BUSY: &str = "by 10 points: the document's processor is busier than one on
                     that wait, with nobody else at work";
 const LITTLE: &str = "the document's tasks neither start nor end together: by Little's law it had \
                       fewer than four at work";
-/// Rows of Windows 95 for which no bar was set while how it waits was not known.
+/// Rows of Windows 95 without a criterion, set before its way of waiting was known.
 const POLLING: &str = "not judged: seen before a bar was fixed. The sizes of the caches of Windows \
                        95 are not known";
 /// Of counters of a system.
@@ -51,7 +51,7 @@ const ONE_FAULT: &str = "not judged: seen before a bar was fixed. In the model e
                          misses is one fault and one read of the disk";
 /// A share of a processor.
 const BUSY_SHARE: f64 = 0.15;
-/// Why a machine whose memory is full is out of reach.
+/// Why a machine with full memory is out of reach.
 const PAGING: &str = "paging and thrashing: needs the programs' footprints and a model of page \
                       replacement";
 
@@ -84,7 +84,7 @@ fn reading(section: &str, interrupt: &Interrupt) -> Rows {
     Ok(rows)
 }
 
-/// The mean response of four tasks of the Pentium Pro was seen before a bar was fixed.
+/// The mean response of four tasks on the Pentium Pro was seen before a criterion was fixed.
 fn unjudge_the_known_mean(rows: &mut [ValidationRow]) {
     let known = rows
         .iter_mut()
@@ -119,7 +119,7 @@ fn both_under_windows_95(interrupt: &Interrupt) -> Rows {
         (HIGH, Within(TIMES)),
         (MAX, Shown(APART)),
     ];
-    // No bar was set for one task before it was first looked at.
+    // No criterion was set for one task before the first comparison.
     let one = several.map(|(column, verdict)| match verdict {
         Within(_) => (column, Shown(POLLING)),
         other => (column, other),
@@ -130,7 +130,7 @@ fn both_under_windows_95(interrupt: &Interrupt) -> Rows {
         rows.extend(test.rows(&["1"], &["1"], &one, 1)?);
         rows.extend(test.rows(&["2", "4"], &["2", "4"], &several, 1)?);
     }
-    // A figure that cannot be right is held against nothing.
+    // A figure that cannot be right is not compared.
     for row in rows.iter_mut().filter(|row| row.is_misprint) {
         *row = row.clone().judged(Bar::None);
     }
@@ -202,7 +202,7 @@ fn two_profiles(interrupt: &Interrupt) -> Rows {
     test.rows(&["30 and 2"], &["30", "2"], &THINKING, SEEDS)
 }
 
-/// A row missed its bar when it was first compared, for this reason.
+/// A row missed its criterion when first compared, for this reason.
 fn known_to_miss(rows: &mut [ValidationRow], name: &str, why: &str) {
     for row in rows.iter_mut().filter(|row| row.row == name) {
         *row = row.clone().missed(row.bar, why);

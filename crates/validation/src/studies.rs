@@ -1,5 +1,5 @@
-//! Replicates of studies that come with the program, so that what is held against the documents is
-//! what the studies measure.
+//! Repeats of the built-in studies, so that the documents are compared with what the studies
+//! measure.
 
 use procedure::study::{StudyOverrides, filled, read_study};
 use results::Reading;
@@ -10,7 +10,7 @@ use host::interrupt::Interrupt;
 use kinds::measure::{ReplicateContext, measuring};
 use study::{OwnMeasurements, study_kinds};
 
-/// What stands for the target in a setting.
+/// Placeholder for the target in a setting.
 const PLACE: &str = "place";
 
 /// A study's name and text.
@@ -25,13 +25,13 @@ pub(super) const FULL: StudyText = units::named_text!("../../../studies/" "dlt20
 /// The study `tmscp-four-tapes`.
 pub(super) const TMSCP: StudyText = units::named_text!("../../../studies/" "tmscp-four-tapes");
 
-/// One replicate of one combination of levels.
+/// One repeat of a combination of levels.
 pub(super) struct StudyRow {
     readings: Vec<Reading>,
 }
 
 impl StudyRow {
-    /// Measure the combination of these levels.
+    /// Measures the combination of these levels.
     pub fn measure(
         (name, text): StudyText,
         levels: &[&str],

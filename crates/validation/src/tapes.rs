@@ -1,8 +1,7 @@
-//! KP3: tapes written full, disks saved to tape, and four tapes read at once, as the studies that
-//! come with the program have them.
+//! KP3: full tapes, disks saved to tape, and four tapes read at once, by the built-in studies.
 //!
-//! No bar was fixed before these rows were seen, so none is judged: they stand here for their
-//! ratios. What was taken from the document to make a row is said beside it.
+//! No criterion was fixed before these rows were seen, so none is judged: they are here for their
+//! ratios. Inputs taken from the document are stated with each row.
 
 use super::ValidationError;
 use super::experiment::{Figures, Fillers, SimulatedFigure, ones};
@@ -29,7 +28,7 @@ const BACKUP_TESTS: [&str; 4] = [
     "3. 27648 /verify /nocrc",
     "4. 49152 /nocrc",
 ];
-/// Tapes that were read at once. Ten gigabytes in the times that the document gives make its rates.
+/// Number of tapes read at once. The rates are ten gigabytes over the document's times.
 const TAPES: usize = 4;
 
 fn full(interrupt: &Interrupt) -> Figures {
@@ -44,7 +43,7 @@ fn full(interrupt: &Interrupt) -> Figures {
     Ok(ones(found))
 }
 
-/// The four tests, and the second over the first.
+/// The four tests, and the ratio of the second to the first.
 fn backup(interrupt: &Interrupt) -> Figures {
     let mut rates = Vec::new();
     for test in BACKUP_TESTS {

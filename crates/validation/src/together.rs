@@ -1,8 +1,9 @@
-//! Several programs at once, as the batch files of DISKRAND 10.3 and DISKMBPS 10 and 11 start them.
+//! Several concurrent programs, started as by the batch files of DISKRAND 10.3 and DISKMBPS 10 and
+//! 11.
 //!
-//! The bars were fixed before the first look, for the client when its way of waiting became part of
-//! the model: 15 %, and 20 % for 95 % of responses; between reads of 32 and of 64 KiB for programs
-//! on one disk, since the author doubts which it was. Rows that missed theirs say so.
+//! The criteria were fixed before the first comparison, for the client when its way of waiting was
+//! added to the model: 15 %, and 20 % for 95 % of responses; between reads of 32 and of 64 KiB for
+//! programs on one disk, since the author doubts which it was. Rows that missed theirs say so.
 
 use lab::simulated::open_model;
 use vintage::diskrand::SampleTimes;
@@ -57,8 +58,8 @@ pub(super) fn run(
     Ok(rows(&ended))
 }
 
-/// MB of 1048576 bytes per second that all programs of a machine without a server read together,
-/// and its processor in percent.
+/// MB of 1048576 bytes per second read by all programs of a machine without a server, and its CPU
+/// utilisation in percent.
 pub(super) fn here(
     target: &str,
     files: &[(&str, u64)],
@@ -79,7 +80,7 @@ pub(super) fn here(
     Ok([rates.sum(), busy])
 }
 
-/// The same of the Pentium Pro, between reads of the disk of 32 KiB and of 64 KiB.
+/// The same for the Pentium Pro, between disk reads of 32 KiB and of 64 KiB.
 pub(super) fn with_both_read_sizes(
     files: &[(&str, u64)],
     lines: &str,
@@ -93,8 +94,8 @@ pub(super) fn with_both_read_sizes(
     Ok([0, 1].map(|place| SimulatedFigure::Between(short[place], long[place])))
 }
 
-/// Transactions per second, mean response in seconds and processor in percent; then shortest, 95 %
-/// and longest response.
+/// Transactions per second, mean response in seconds and CPU utilisation in percent; then minimum,
+/// 95th percentile and maximum response.
 type Users = [f64; 6];
 
 pub(super) fn percent(share: Option<f64>) -> f64 {
@@ -141,7 +142,7 @@ fn remote_and_local(interrupt: &Interrupt) -> Figures {
     let client = ("p100", HostPlace::Client, lines[0].as_str());
     let server = ("server", HostPlace::Server, lines[1].as_str());
     let files = [("RandData.txt", 40 << 20)];
-    // The users' numbers are the document's, and seed all that they draw.
+    // The users' numbers are the document's, and determine all their draws.
     let batches = [client, server];
     let both = |target: &str| -> Result<[Users; 2], ValidationError> {
         let rows = run(target, &files, &batches, interrupt)?;

@@ -1,4 +1,4 @@
-//! Reading and writing in order: DISKMBPS with the document's commands, and the KP3 disks.
+//! Sequential reading and writing: DISKMBPS with the document's commands, and the KP3 disks.
 
 use vintage::diskmbps::{rates_mb_s, typed};
 use vintage::run::{DiskMbps, JobStart, ProgramRun, run_diskmbps};
@@ -18,7 +18,7 @@ pub(super) const FIGURES: Fillers<Figures> = &[
     ("floppy", floppy),
 ];
 
-/// MB per second of a program's writing and of its reading, means over passes.
+/// MB per second of a program's writing and reading, averaged over passes.
 fn rates(words: &[&str], interrupt: &Interrupt) -> Result<(f64, f64), ValidationError> {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     let arguments = typed(&words).map_err(ValidationError::Nothing)?;
@@ -34,7 +34,7 @@ fn pentium_pro(interrupt: &Interrupt) -> Figures {
     let outside = ["0", "4", "Z", "sim:ppro-dos?start=0&size=4MiB"];
     let (_, outside) = rates(&outside, interrupt)?;
     let (small, read_small) = rates(&["8", "8", "Z", "sim:ppro-dos"], interrupt)?;
-    // The document has the small file twice.
+    // The document lists the small file twice.
     let small = [read_small, small, read_small, small];
     Ok(ones([reading, outside, writing].into_iter().chain(small)))
 }
@@ -55,13 +55,13 @@ fn compact_discs(interrupt: &Interrupt) -> Figures {
     let mut found = Vec::new();
     for target in ["sim:cdrom8?size=30MiB", "sim:cdrom4?size=30MiB"] {
         let (_, reading) = rates(&["0", "4", "N", target], interrupt)?;
-        // The DOS version has a row of its own.
+        // The DOS version has its own row.
         found.extend([reading, reading]);
     }
     Ok(ones(found))
 }
 
-/// A file of so many MB, read again by a program that finds it in memory.
+/// A file of `megabytes` MB, read again by a program that finds it in memory.
 fn again(target: &str, megabytes: u64, interrupt: &Interrupt) -> Result<f64, ValidationError> {
     let files = [("J.tmp", megabytes << 20)];
     let lines = "DiskNT95 0 1 N J.tmp\nstart DiskNT95 0 9 N J.tmp\n";
@@ -69,8 +69,8 @@ fn again(target: &str, megabytes: u64, interrupt: &Interrupt) -> Result<f64, Val
     Ok(rate)
 }
 
-/// Machines of the document with MB of a small and of a large file. Of all but the first, part of
-/// the large one came from memory.
+/// Machines of the document with MB of a small and a large file. On all except the first, part of
+/// the large one was in memory.
 const CACHED: [(&str, u64, u64); 3] = [
     ("sim:ppro", 10, 40),
     ("sim:p100", 6, 20),

@@ -1,4 +1,4 @@
-//! Published figures that no model here reaches, and why.
+//! Published figures that no model here covers, with reasons.
 
 use results::ValidationRow;
 

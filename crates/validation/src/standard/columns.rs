@@ -1,4 +1,4 @@
-//! The columns of the document's tables: what they are called here, and what stands in them.
+//! Columns of the document's tables: their names here, and their figures.
 
 use results::{Bar, TransactionLoad, UserTimes, ValidationRow};
 
@@ -7,10 +7,10 @@ use results::{Bar, TransactionLoad, UserTimes, ValidationRow};
 pub(super) struct StandardColumn {
     /// Its heading in the document.
     pub heading: &'static str,
-    /// What a row of it is called, behind machine and tasks.
+    /// Name of a row's figure, after machine and tasks.
     pub called: &'static str,
     pub unit: &'static str,
-    /// What a model gives: of a load, and of the users of a profile of it.
+    /// Figure of a model: of a load, and of the users of one of its profiles.
     pub figure: fn(&TransactionLoad, &UserTimes) -> f64,
 }
 
@@ -57,18 +57,18 @@ pub(super) const MAX: StandardColumn = StandardColumn {
     figure: |_, users| users.from_start.max_ns as f64 / 1e9,
 };
 
-/// What becomes of the rows of a column.
+/// How rows of a column are judged.
 #[derive(Clone, Copy)]
 pub(super) enum ColumnVerdict {
-    /// Off by no more than this share.
+    /// By this relative tolerance.
     Within(f64),
     /// Between those of two models.
     Between,
-    /// Shown, and this is why no more.
+    /// Not judged, for this reason.
     Shown(&'static str),
 }
 
-/// A column, and what becomes of its rows.
+/// A column with its judgement.
 pub(super) type JudgedColumn = (StandardColumn, ColumnVerdict);
 
 /// Shares of a processor are published in whole percent.
@@ -80,14 +80,14 @@ pub(super) fn as_published(column: &StandardColumn, figure: f64) -> f64 {
     }
 }
 
-/// The clock of the document's programs goes by hundredths of a second.
+/// Clock resolution of the document's programs: hundredths of a second.
 const TICK_S: f64 = 0.01;
 
 impl ColumnVerdict {
-    /// A row whose figures are there.
+    /// Judges a row with its figures.
     pub fn of(self, row: ValidationRow) -> ValidationRow {
         match self {
-            // Nothing, to a hundredth: there is no share of it.
+            // Zero, to a hundredth: a relative tolerance does not apply.
             Self::Within(_) if row.published == Some(0.0) => row.judged(Bar::Range {
                 low: 0.0,
                 high: Some(TICK_S),

@@ -1,4 +1,4 @@
-//! A section of the document on a machine: its published cells, and its loads as they are run here.
+//! A section of the document on a machine: its published cells, and its loads as run here.
 
 use procedure::Preparation;
 use results::{StandardTable, TransactionLoad, UserTimes, ValidationRow};
@@ -10,7 +10,7 @@ use crate::{Rows, ValidationError};
 use host::interrupt::Interrupt;
 use kinds::transactions::{Ramp, STANDARD_FILE, StandardTest, UserLoad};
 
-/// A machine with the document's name for it, and its time for a unit of processor work.
+/// A machine with the document's name for it, and its length of a CPU unit.
 #[derive(Clone, Copy)]
 pub(super) struct Pc {
     pub name: &'static str,
@@ -42,11 +42,11 @@ pub(super) const LAN: Pc = Pc {
 
 /// Numbers of tasks.
 pub(super) const BATCH: &[&str] = &["1", "2", "4"];
-/// Seeds whose mean is taken where loads are random: of many users, and of few, whose slowest one
-/// makes more of a difference.
+/// Number of seeds averaged for random loads: of many users, and of few, where the slowest one
+/// matters more.
 pub(super) const SEEDS: u64 = 2;
 pub(super) const SEEDS_OF_FEW: u64 = 4;
-/// Virtual time for a load.
+/// Virtual time of a load.
 const LONGEST: Duration = Duration::from_secs(20_000);
 
 /// A section of the document, on a machine.
@@ -70,20 +70,20 @@ impl<'a> StandardSection<'a> {
         })
     }
 
-    /// A published cell, and what is wrong with its row.
+    /// A published cell, and the error in its row.
     fn published(&self, tasks: &str, column: &str) -> Option<(f64, &str)> {
         let columns = &self.table.columns;
         let place = columns.iter().position(|name| name == column);
         let mut rows = self.table.rows.iter();
         let row = rows.find(|row| row.machine == self.pc.name && row.tasks == tasks);
         let (place, row) = place.zip(row).expect("a row of the document");
-        // Machine and tasks stand in columns of their own.
+        // Machine and tasks have their own columns.
         let cell = &row.cells[place - 2];
         let figure = || cell.parse().expect("a number of the document");
         (cell != "-").then(|| (figure(), row.fault.as_str()))
     }
 
-    /// Run the loads of those labels, one after the other on one machine.
+    /// Runs the loads with these labels, one after the other on one machine.
     fn run(
         &self,
         target: &str,
@@ -112,8 +112,8 @@ impl<'a> StandardSection<'a> {
         Err(ValidationError::Nothing(text))
     }
 
-    /// Figures of the columns in each load, the means of several seeds; of the users of each
-    /// profile where there are several.
+    /// Figures of the columns for each load, averaged over several seeds, and for the users of each
+    /// profile if there are several.
     fn means(
         &self,
         target: &str,
@@ -148,7 +148,7 @@ impl<'a> StandardSection<'a> {
         Ok(sums)
     }
 
-    /// A row of a published cell, marked where the document is wrong; none where it has no figure.
+    /// A row for a published cell, marked if the document is wrong; none if it has no figure.
     fn row(&self, tasks: &str, column: &StandardColumn) -> Option<ValidationRow> {
         let (published, fault) = self.published(tasks, column.heading)?;
         let called = column.called;
@@ -162,7 +162,7 @@ impl<'a> StandardSection<'a> {
             ),
         };
         let row = ValidationRow::new(name, column.unit, published);
-        // A row's fault is told where the figure is that it is about.
+        // A row's error is reported with the figure that it concerns.
         let is_about = match column.heading {
             "TPS" => fault.contains("a second"),
             "95%" => fault.contains("95 %"),
@@ -171,7 +171,7 @@ impl<'a> StandardSection<'a> {
         Some(if is_about { row.misprinted(fault) } else { row })
     }
 
-    /// Rows that nothing is simulated for.
+    /// Rows without simulated figures.
     pub fn out_of_reach(
         &self,
         tasks: &[&str],
@@ -185,7 +185,7 @@ impl<'a> StandardSection<'a> {
         cells.collect()
     }
 
-    /// Rows of one model. The labels are those of loads; a load of several profiles is named by
+    /// Rows of one model. Labels are those of loads; a load with several profiles is identified by
     /// `run`, and has a label for each profile.
     pub fn rows(
         &self,
@@ -206,9 +206,8 @@ impl<'a> StandardSection<'a> {
         Ok(rows)
     }
 
-    /// Rows of two models, between which the published figure is looked for: processors on which
-    /// those who wait loop with their share of it, and with all of it. A row that is held against a
-    /// tolerance is of the first.
+    /// Rows of two models that bracket the published figure: processors on which waiting tasks poll
+    /// with their share, and with all of it. A row judged by a tolerance uses the first.
     pub fn brackets(&self, tasks: &[&str], columns: &[JudgedColumn], seeds: u64) -> Rows {
         let those: Vec<StandardColumn> = columns.iter().map(|it| it.0).collect();
         let polling = self.means(self.pc.target, tasks, &those, seeds)?;
