@@ -1,6 +1,5 @@
-//! A run with something in every field, for tests of this crate and of those that keep runs.
-//!
-//! The numbers are invented.
+//! A run with every field set, for tests of this crate and of those that store runs. The numbers
+//! are invented.
 
 mod setup;
 mod study;
@@ -128,7 +127,7 @@ fn target() -> TargetDescription {
     }
 }
 
-/// A target with all the facts that the ordinary one lacks.
+/// A target with all facts that the ordinary one lacks.
 #[must_use]
 pub fn rich_target() -> TargetDescription {
     let mut target = target();
@@ -185,7 +184,7 @@ pub fn estimate(value: f64, share: f64) -> Estimate {
     }
 }
 
-/// What tells one measurement of the sample from another.
+/// Differences between the sample's measurements.
 struct SampleMeasurement {
     name: &'static str,
     title: &'static str,
@@ -242,7 +241,7 @@ fn measurements() -> Vec<Measurement> {
     all
 }
 
-/// What was too short to converge, and had errors.
+/// Makes it too short to converge, with errors.
 fn not_converged(durable: &mut Measurement) {
     durable.verdict = Verdict::Budget { is_citable: true };
     durable.driver = "threads".into();

@@ -1,4 +1,4 @@
-//! An invented setup, and what clients of each kind do.
+//! An invented setup, and workloads of each kind of client.
 
 use results::{RunSetting, SettingOrigin, Setup};
 use workload::{
@@ -7,7 +7,7 @@ use workload::{
     Records, Region, TargetId, ThreadType, UserProfile, UsersSpec, WalkStart,
 };
 
-/// What the check-up was asked for, and what that came to.
+/// Request of the check-up, as resolved.
 #[must_use]
 pub fn setup() -> Setup {
     let mut setup = Setup::new("run", 8213)
@@ -23,7 +23,7 @@ pub fn setup() -> Setup {
     setup
 }
 
-/// Random reads of 4 KiB by clients that never wait.
+/// Random 4 KiB reads by clients without think time.
 #[must_use]
 pub fn reads() -> ClientSpec {
     ClientSpec::Mix(MixSpec {
@@ -50,7 +50,7 @@ pub fn reads() -> ClientSpec {
     })
 }
 
-/// What clients of every kind do.
+/// Workloads of every kind of client.
 #[must_use]
 pub fn all_clients() -> Vec<ClientSpec> {
     let think = Gap {

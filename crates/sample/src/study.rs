@@ -60,7 +60,7 @@ pub fn study() -> Study {
 }
 
 fn readings(at: f64) -> Vec<Reading> {
-    // The single values of one replicate show what there is to show.
+    // Individual samples of one repeat for plots.
     let count = if at == 0.0 { 12 } else { 0 };
     let times = (0..count).map(|it| f64::from(it) * 0.004 + 0.001).collect();
     vec![
