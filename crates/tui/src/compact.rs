@@ -1,4 +1,4 @@
-//! What a small terminal shows: the most important things first, as many as there are rows.
+//! The display on a small terminal: the most important lines first, as many as fit.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,16 +11,16 @@ use crate::status::{mode_words, workload};
 use crate::view::ViewState;
 use crate::{curve, precision};
 
-/// Columns of a number.
+/// Width of a number.
 const NUMBER: usize = 9;
-/// Columns of a line's name, and of a terminal below which the most important line has none.
+/// Width of a line's name, and of a terminal below which the most important line has none.
 const NAME: usize = 6;
 const NAMED_COLUMNS: usize = 32;
-/// The curve needs so many rows below the first ones.
+/// Minimum rows for the curve below the first ones.
 const CURVE_ROWS: u16 = 8;
 /// The keys, in one row.
 const KEYS: &str = "M Q R S T V X C W ?";
-/// Levels from the highest down, as in the large picture.
+/// Levels from the highest down, as on the large display.
 const LEVELS: [(&str, usize); 4] = [("Max", 3), ("2/3", 2), ("1/3", 1), ("N/L", 0)];
 
 /// Draws as much as fits.
@@ -77,7 +77,7 @@ fn head(buffer: &mut Buffer, place: Rect, live: &Live) {
     );
 }
 
-/// The keys, and how far the work is.
+/// Keys and progress.
 fn foot(buffer: &mut Buffer, place: Rect, live: &Live) {
     let taken = left(buffer, place, KEYS, Tone::Key);
     let Some(share) = live.progress else { return };
@@ -91,7 +91,7 @@ fn foot(buffer: &mut Buffer, place: Rect, live: &Live) {
     }
 }
 
-/// A name and what is to be said.
+/// A name and its text.
 type Line = (String, String, Tone);
 
 fn text(buffer: &mut Buffer, place: Rect, (name, value, tone): &Line) {
@@ -137,7 +137,7 @@ fn lines(live: &Live, columns: usize) -> Vec<Line> {
     lines
 }
 
-/// What another workload came to, where it is known.
+/// Figures of another workload, if known.
 fn merits(workload: &LiveWorkload) -> Option<Line> {
     let shown = |merit: f64| rate(merit, Precision::Usual, NUMBER);
     let response = workload
@@ -155,7 +155,7 @@ fn named(name: &str, value: String) -> Line {
     (name.to_owned(), value, Tone::Plain)
 }
 
-/// Response time, load and threads, as many of them as fit.
+/// Response time, load and threads, as far as they fit.
 fn figures(values: &LiveRow, threads: u64, columns: usize) -> Line {
     let response = values
         .response_ms
@@ -178,7 +178,7 @@ fn figures(values: &LiveRow, threads: u64, columns: usize) -> Line {
     named(name, shown)
 }
 
-/// The levels of a workload that are known, and its throughput.
+/// Known levels of a workload, and its throughput.
 fn results_of(workload: &LiveWorkload) -> Vec<Line> {
     let mut lines = Vec::new();
     for (name, level) in LEVELS {

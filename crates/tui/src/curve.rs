@@ -9,23 +9,23 @@ use results::live::Live;
 use crate::pen::{Tone, centred, row};
 use crate::view::ViewState;
 
-/// Smaller windows show no curve.
+/// Smaller windows have no curve.
 const COLUMNS_MIN: u16 = 28;
 const ROWS_MIN: u16 = 8;
 
-/// Place of the workload whose curve is shown.
+/// Index of the workload whose curve is shown.
 fn shown(live: &Live, view: &ViewState) -> usize {
     let asked = view.curve_of.filter(|&place| has_curve(live, place));
     asked.unwrap_or(live.workload)
 }
 
-/// The current workload is shown with a curve before it has a point.
+/// The current workload is shown with a curve even before it has a point.
 fn has_curve(live: &Live, place: usize) -> bool {
     let has_points = |at: usize| !live.workloads[at].curve.points.is_empty();
     place < live.workloads.len() && (place == live.workload || has_points(place))
 }
 
-/// The nearest workload with a curve before the one shown, or that one.
+/// The previous workload with a curve, or the current one.
 pub(crate) fn before(live: &Live, view: &ViewState) -> usize {
     let now = shown(live, view);
     (0..now)
@@ -34,14 +34,14 @@ pub(crate) fn before(live: &Live, view: &ViewState) -> usize {
         .unwrap_or(now)
 }
 
-/// The nearest workload with a curve after the one shown, or that one.
+/// The next workload with a curve, or the current one.
 pub(crate) fn after(live: &Live, view: &ViewState) -> usize {
     let now = shown(live, view);
     let mut later = now + 1..live.workloads.len();
     later.find(|&at| has_curve(live, at)).unwrap_or(now)
 }
 
-/// Which workload the curve belongs to, and the keys of others where there are any.
+/// The workload of the curve, and the keys for others if there are any.
 pub(crate) fn title(live: &Live, view: &ViewState) -> String {
     let now = shown(live, view);
     let Some(workload) = live.workloads.get(now) else {
@@ -52,7 +52,7 @@ pub(crate) fn title(live: &Live, view: &ViewState) -> String {
     format!("{} {}{keys}", workload.number, workload.name)
 }
 
-/// Draws inside of the window.
+/// Draws inside the window.
 pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live, view: &ViewState) {
     if area.width < COLUMNS_MIN || area.height < ROWS_MIN {
         return;
@@ -77,7 +77,7 @@ fn style(part: GlyphPart) -> Style {
         GlyphPart::Line => Style::new().fg(Color::Blue),
         GlyphPart::Axis | GlyphPart::Height => Tone::Quiet.style(),
         GlyphPart::Found => Tone::Good.style(),
-        // Of the series, what was measured is looked for, and what has not settled is doubtful.
+        // Measured series are prominent, unsettled ones doubtful.
         GlyphPart::Series(0) => Tone::Strong.style(),
         GlyphPart::Series(2) => Tone::Doubtful.style(),
         GlyphPart::Series(_) | GlyphPart::Blank | GlyphPart::Interval | GlyphPart::Text => {

@@ -1,4 +1,4 @@
-//! The whole picture.
+//! Draws the whole display.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -10,9 +10,9 @@ use crate::pen::{Tone, bar, columns, left, right, row, window};
 use crate::view::ViewState;
 use crate::{compact, curve, help, precision, status, summary, verbose, warnings};
 
-/// Columns of the progress bar in a narrow and in a wide picture.
+/// Width of the progress bar on a narrow and on a wide display.
 const BAR_COLUMNS: (u16, u16) = (10, 20);
-/// A picture of so many columns is wide.
+/// Width from which a display counts as wide.
 const WIDE: u16 = 100;
 
 /// Draws everything that the display shows. The same input gives the same picture, at any size.
@@ -80,7 +80,7 @@ pub(crate) const fn state(state: LiveState) -> (&'static str, Tone) {
     }
 }
 
-/// What is being done, and how far the work is.
+/// Activity and progress.
 fn foot(buffer: &mut Buffer, area: Rect, live: &Live) {
     let mut room = columns(area, 1, area.width.saturating_sub(2));
     if let Some(share) = live.progress {
@@ -98,7 +98,7 @@ fn foot(buffer: &mut Buffer, area: Rect, live: &Live) {
     left(buffer, room, &live.activity, Tone::Plain);
 }
 
-/// Never 100 % before everything is done.
+/// Never 100 % before the end.
 pub(crate) fn whole_percent(share: f64) -> String {
     if share.is_nan() {
         return "n/a".to_owned();
@@ -106,7 +106,7 @@ pub(crate) fn whole_percent(share: f64) -> String {
     format!("{:.0}%", (share.clamp(0.0, 1.0) * 100.0).floor())
 }
 
-/// How many warnings there are, and the key that shows them.
+/// Number of warnings, and the key that shows them.
 pub(crate) fn warning_count(live: &Live) -> String {
     match live.warnings.len() {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! The help, which lies over everything.
+//! The help overlay.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -7,7 +7,7 @@ use ratatui::widgets::{Clear, Widget as _};
 use crate::pen::{Tone, columns, left, row, window};
 use crate::view::ViewState;
 
-/// Keys and what they do. An empty key stands for a heading.
+/// Keys and their functions. An empty key marks a heading.
 const LINES: &[(&str, &str)] = &[
     ("M", "Mode: stamp results with the next mode"),
     ("S", "Start or stop. Stopped work goes on where it was"),
@@ -28,7 +28,7 @@ const LINES: &[(&str, &str)] = &[
     ("", "hw %  half the interval's width, against the value"),
 ];
 
-/// Columns and rows of the help with its frame.
+/// Size of the help including its frame.
 const WIDTH: u16 = 60;
 const HEIGHT: u16 = LINES.len() as u16 + 2;
 

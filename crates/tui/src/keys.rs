@@ -1,15 +1,15 @@
-//! From the bytes that a terminal sends to keys.
+//! Decodes keys from the bytes of a terminal.
 //!
-//! Read here and not by the terminal library, whose reader never returns once the terminal has
-//! vanished, and waits inside a sequence that is not complete. Letters are all that is needed;
-//! sequences of function keys and characters beyond ASCII are skipped.
+//! Done here rather than by the terminal library, whose reader never returns once the terminal has
+//! vanished, and blocks inside an incomplete sequence. Only letters are needed; sequences of
+//! function keys and non-ASCII characters are skipped.
 
 use results::live::LiveCommand;
 
-/// Bytes of one sequence; longer ones are no key's.
+/// Maximum length of a sequence; longer ones are not keys.
 const SEQUENCE_MAX: usize = 32;
 
-/// A key that means something.
+/// A key with a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScreenKey {
     Program(LiveCommand),
@@ -19,13 +19,13 @@ pub(crate) enum ScreenKey {
     PreviousCurve,
     /// The curve of the workload after the one shown.
     NextCurve,
-    /// The warnings, and their next page.
+    /// Warnings, and their next page.
     Warnings,
     /// Open or close the help.
     Help,
     /// Close the help or the warnings.
     Escape,
-    /// Draw everything again.
+    /// Redraw everything.
     Redraw,
 }
 
@@ -53,32 +53,32 @@ const CTRL_C: u8 = 0x03;
 const CTRL_L: u8 = 0x0c;
 const ESCAPE: u8 = 0x1b;
 
-/// Where in a sequence the reader is.
+/// State of the decoder within a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum EscapeState {
     #[default]
     Outside,
-    /// After the escape character, which is a key itself when nothing follows.
+    /// After the escape character, which is itself a key if nothing follows.
     Escaped,
-    /// In a control sequence of so many bytes, which ends in a letter or one of `@`..`~`.
+    /// In a control sequence of this length, which ends with a letter or one of `@`..`~`.
     Control(usize),
     /// One more character belongs to the sequence.
     Last,
 }
 
-/// Reads keys, however the bytes are cut into pieces.
+/// Decodes keys, however the bytes are split.
 #[derive(Debug, Default)]
 pub(crate) struct KeyReader {
     place: EscapeState,
 }
 
 impl KeyReader {
-    /// The keys in these bytes, with what is left from earlier ones.
+    /// The keys in these bytes, including the rest of earlier ones.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<ScreenKey> {
         bytes.iter().filter_map(|&byte| self.step(byte)).collect()
     }
 
-    /// Nothing follows for the moment: an escape character was the key itself.
+    /// No more bytes for the moment: an escape character was itself the key.
     pub(crate) fn pause(&mut self) -> Option<ScreenKey> {
         let was_escaped = self.place == EscapeState::Escaped;
         self.place = EscapeState::Outside;
@@ -86,7 +86,7 @@ impl KeyReader {
     }
 
     fn step(&mut self, byte: u8) -> Option<ScreenKey> {
-        // Interrupting must work in whatever state the reader is.
+        // Interrupting must work in any state.
         if byte == CTRL_C {
             self.place = EscapeState::Outside;
             return ScreenKey::of(byte);
@@ -98,7 +98,7 @@ impl KeyReader {
                 b'[' => self.place = EscapeState::Control(0),
                 b'O' => self.place = EscapeState::Last,
                 ESCAPE => return Some(ScreenKey::Escape),
-                // A letter with Alt is not that letter.
+                // A letter with Alt is a different key.
                 _ => self.place = EscapeState::Outside,
             },
             EscapeState::Control(length) => match byte {

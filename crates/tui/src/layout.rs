@@ -1,7 +1,7 @@
-//! Where the windows are: rectangles that share their edges.
+//! Positions of the windows: rectangles that share their edges.
 //!
-//! At 80 x 24 the windows of the 1995 screen fill the picture. More rows first show more of the
-//! workloads, then the precision and the warnings, then the curve; a wide picture has the curve on
+//! At 80 x 24 the windows of the 1995 screen fill the display. More rows first show more of the
+//! workloads, then the precision and the warnings, then the curve; a wide display has the curve on
 //! the right.
 
 use ratatui::layout::Rect;
@@ -10,31 +10,31 @@ use results::live::Live;
 use crate::summary;
 use crate::view::ViewState;
 
-/// Columns and rows below which the windows do not fit.
+/// Minimum size for the windows.
 const WIDTH_MIN: u16 = 80;
 const HEIGHT_MIN: u16 = 23;
-/// From this size on the curve is on the right.
+/// From this size on, the curve is on the right.
 const WIDTH_BESIDE: u16 = 150;
 const HEIGHT_BESIDE: u16 = 30;
-/// Columns that a curve on the right keeps.
+/// Minimum width of a curve on the right.
 const CURVE_COLUMNS: u16 = 90;
 /// Columns of the windows on the left.
 const LEFT_COLUMNS: (u16, u16) = (80, summary::FULL_COLUMNS + 2);
-/// From this width on, and with so many rows inside, the curve is below the tables.
+/// From this width on, with enough rows, the curve is below the tables.
 const WIDTH_BELOW: u16 = 100;
 const CURVE_ROWS: u16 = 10;
 /// Rows inside the windows.
 const STATUS_ROWS: u16 = 4;
 const VERBOSE_ROWS: u16 = 5;
 const OPERATOR_ROWS: u16 = 1;
-/// Rows inside that the precision keeps beside a curve.
+/// Rows kept for the precision beside a curve.
 const PRECISION_KEPT: u16 = 8;
-/// Fewer rows inside are no window for the precision.
+/// Minimum rows of a precision window.
 const PRECISION_ROWS: u16 = 3;
-/// Columns inside the window of the state.
+/// Width inside the state window.
 const STATE_COLUMNS: u16 = 11;
 
-/// The windows with their frames. Neighbours have their common edge in both rectangles.
+/// Windows with their frames. Neighbours have their common edge in both rectangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WindowFrames {
     pub status: Rect,
@@ -45,11 +45,11 @@ pub(crate) struct WindowFrames {
     pub precision: Option<Rect>,
     pub operator: Rect,
     pub state: Rect,
-    /// The last row, without a frame; empty where there is none to spare.
+    /// The last row, without a frame; empty if there is no space for it.
     pub foot: Rect,
 }
 
-/// Rows inside the windows that lie upon each other; none where there is no such window.
+/// Rows inside the windows that are stacked; zero for absent ones.
 struct WindowRows {
     summary: u16,
     verbose: u16,
@@ -57,12 +57,12 @@ struct WindowRows {
 }
 
 impl WindowFrames {
-    /// The windows for a picture of this size, or nothing where they do not fit.
+    /// The windows for a display of this size; `None` if they do not fit.
     pub(crate) fn of(area: Rect, live: &Live, view: &ViewState) -> Option<Self> {
         if area.width < WIDTH_MIN || area.height < HEIGHT_MIN {
             return None;
         }
-        // A row less than 24, as a multiplexer's status line leaves, costs the foot.
+        // One row less than 24, as with a multiplexer's status line, removes the foot.
         let foot_rows = u16::from(area.height > HEIGHT_MIN);
         let body = Rect {
             height: area.height - foot_rows,
@@ -125,7 +125,7 @@ impl WindowFrames {
         }
     }
 
-    /// The curve beside the precision.
+    /// The curve is beside the precision.
     fn below(&mut self) {
         let Some(area) = self.precision else { return };
         let (curve, precision) = halves(area, area.width - area.width / 3);
@@ -133,14 +133,14 @@ impl WindowFrames {
         self.precision = Some(precision);
     }
 
-    /// The curve where the tables were.
+    /// The curve replaces the tables.
     fn instead(&mut self) {
         let tables = self.summary.take().into_iter().chain(self.verbose.take());
         self.curve = tables.reduce(Rect::union);
     }
 }
 
-/// Cut into a left part of so many columns and the rest, with the edge in both.
+/// Splits into a left part of this width and the rest, with the edge in both.
 fn halves(area: Rect, columns: u16) -> (Rect, Rect) {
     let left = Rect {
         width: columns,
@@ -157,8 +157,8 @@ fn halves(area: Rect, columns: u16) -> (Rect, Rect) {
     )
 }
 
-/// Shares out the rows: the summary gets what it can use as long as the window below keeps
-/// `reserved` of them.
+/// Distributes the rows: the summary gets what it can use as long as the window below keeps
+/// `reserved` rows.
 fn rows(body: Rect, live: &Live, reserved: u16) -> WindowRows {
     let frames = 5;
     let others = STATUS_ROWS + VERBOSE_ROWS + OPERATOR_ROWS + frames;

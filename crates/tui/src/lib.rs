@@ -1,4 +1,4 @@
-//! The full-screen display: draws what a run says of itself, and passes keys on.
+//! The full-screen display: draws the state of a run, and forwards keys.
 //!
 //! The windows and keys are those of the RPT manual of 1995; the curve, the precision, the warnings
 //! and the help are additions. The display knows nothing about measuring: [`Screen`] takes a

@@ -1,19 +1,19 @@
-//! Numbers and words that fit their column, whatever they are.
+//! Numbers and words that always fit their column.
 
 use ratatui::text::Span;
 use units::format_count;
 
 /// Suffixes of thousands, each a thousand times the one before.
 const SUFFIXES: [char; 6] = ['k', 'M', 'G', 'T', 'P', 'E'];
-/// A number never has fewer digits than this, unless it is shown in scientific notation.
+/// Minimum digits, except in scientific notation.
 const DIGITS_MIN: usize = 2;
 
-/// How many digits are wanted.
+/// Number of digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
     /// For reading.
     Usual,
-    /// Everything that is there.
+    /// All digits.
     Detail,
 }
 
@@ -63,8 +63,8 @@ pub(crate) fn percent(share: f64, width: usize) -> String {
     number(share * 100.0, 2, width)
 }
 
-/// A number with up to so many significant digits in so many columns: fewer digits, a suffix of
-/// thousands or a power of ten where it would not fit.
+/// A number with up to `digits` significant digits in `width` columns: with fewer digits, a suffix
+/// or an exponent if it would not fit.
 pub(crate) fn number(value: f64, digits: usize, width: usize) -> String {
     if !value.is_finite() {
         let word = match value {
@@ -100,12 +100,12 @@ pub(crate) fn number(value: f64, digits: usize, width: usize) -> String {
         .unwrap_or_else(|| full(width))
 }
 
-/// A column that no number fits is filled, as spreadsheets do.
+/// A column that no number fits is filled, as in spreadsheets.
 fn full(width: usize) -> String {
     "#".repeat(width)
 }
 
-/// Beyond this a plain number has more zeros than meaning.
+/// Beyond this, a plain number is mostly zeros.
 fn is_printable(value: f64) -> bool {
     value == 0.0 || (1e-9..1e15).contains(&value.abs())
 }
@@ -164,12 +164,12 @@ pub(crate) fn clock(elapsed_ns: u64) -> String {
     format!("{hours}:{minutes:02}:{:02}", seconds % 60)
 }
 
-/// Columns that a text takes.
+/// Display width of a text.
 pub(crate) fn width(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// The beginning of a text, marked where it was cut.
+/// The start of a text, marked if cut.
 pub(crate) fn beginning(text: &str, columns: usize) -> String {
     let text = printable(text);
     if width(&text) <= columns {
@@ -182,7 +182,7 @@ pub(crate) fn beginning(text: &str, columns: usize) -> String {
     shown
 }
 
-/// The end of a text, marked where it was cut: of a path, the end says more.
+/// The end of a text, marked if cut: for a path, the end is more informative.
 pub(crate) fn end(text: &str, columns: usize) -> String {
     let text = printable(text);
     if width(&text) <= columns {
@@ -207,7 +207,7 @@ fn taken(chars: impl Iterator<Item = char>, columns: usize) -> String {
     chars.take_while(fits).collect()
 }
 
-/// Characters that would move the cursor become spaces.
+/// Characters that would move the cursor are replaced by spaces.
 fn printable(text: &str) -> String {
     let plain = |c: char| if units::is_obeyed(c) { ' ' } else { c };
     text.chars().map(plain).collect()

@@ -1,4 +1,4 @@
-//! Writing into a picture without ever leaving its edges.
+//! Writes into the display without exceeding its edges.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,20 +9,20 @@ use ratatui::widgets::{Block, Widget as _};
 
 use crate::number::{beginning, width};
 
-/// What a piece of text is to the reader. Nothing is told by colour alone.
+/// Meaning of a piece of text. Never conveyed by colour alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// Running text.
     Plain,
-    /// A value that one looks for.
+    /// An important value.
     Strong,
-    /// Names of rows, axes.
+    /// Row names, axes.
     Quiet,
     /// A key of the keyboard.
     Key,
-    /// Something that works.
+    /// Success.
     Good,
-    /// To be taken with care.
+    /// Doubtful.
     Doubtful,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn centred(buffer: &mut Buffer, row: Rect, text: &str, tone: Tone) {
     left(buffer, columns(row, first as u16, row.width), &shown, tone);
 }
 
-/// A window's frame, joined to those that it touches; returns what is inside.
+/// A window's frame, joined to adjacent ones. Returns the inside.
 pub(crate) fn window(buffer: &mut Buffer, area: Rect, title: &str, at_right: &str) -> Rect {
     let room = usize::from(area.width.saturating_sub(4));
     let title = beginning(title, room);

@@ -1,4 +1,4 @@
-//! The window Precision: how the present trial's interval tightens, and the last warnings.
+//! The window Precision: convergence of the current trial's interval, and the latest warnings.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,14 +8,14 @@ use crate::number::percent;
 use crate::pen::{Tone, columns, left, row};
 use crate::warnings;
 
-/// Rows of the history at most; more say no more.
+/// Maximum rows of the history; more are not useful.
 const HISTORY_ROWS_MAX: u16 = 10;
-/// The history's top is this many times the goal, where the first looks do not reach it.
+/// Top of the history as a multiple of the goal, if the first values do not reach it.
 const TOP_MIN: f64 = 2.0;
 /// Eighths of a row.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// How precise the present trial is, in words.
+/// Precision of the current trial, in words.
 pub(crate) fn title(live: &Live) -> String {
     let convergence = &live.convergence;
     let now = convergence
@@ -38,7 +38,7 @@ fn half_width(share: f64) -> String {
     }
 }
 
-/// Draws inside of the window: the history above, the warnings below.
+/// Draws inside the window: the history above, the warnings below.
 pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
     let warnings = warnings::lines(live, usize::from(area.width.saturating_sub(2)));
     let has_warnings = !warnings.is_empty() && area.height > 3;
@@ -63,7 +63,7 @@ pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
     }
 }
 
-/// A column for each of the last looks; the goal is a line through them.
+/// A column per recent value, with the goal as a line through them.
 fn history(buffer: &mut Buffer, area: Rect, convergence: &LiveConvergence) {
     let names = 7;
     let plot = columns(area, names, area.width.saturating_sub(names + 1));
@@ -115,7 +115,7 @@ fn history(buffer: &mut Buffer, area: Rect, convergence: &LiveConvergence) {
     for (column, &look) in (0..).zip(shown) {
         let is_met = goal.is_some_and(|goal| look <= goal);
         let tone = if is_met { Tone::Good } else { Tone::Plain };
-        // A width that is not known yet reaches beyond the top.
+        // An unknown width reaches beyond the top.
         let height = if look.is_finite() {
             eighths(look).max(1)
         } else {

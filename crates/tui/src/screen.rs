@@ -1,7 +1,7 @@
 //! The display and its thread.
 //!
-//! The measuring side leaves the latest value in a mailbox and takes keys out of it. The lock is
-//! held for a move, never while something is drawn, so that neither side waits for the other.
+//! The measuring side puts the latest value into a mailbox and takes keys from it. The lock is held
+//! only for a move, never while drawing, so that neither side waits for the other.
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,12 +25,12 @@ use crate::terminal::{PictureWriter, TerminalGuard};
 use crate::view::{Look, ViewState};
 use crate::{curve, warnings};
 
-/// Pictures are not drawn faster than people read.
+/// Maximum frame rate: no faster than people read.
 const PICTURE_EVERY: Duration = Duration::from_millis(100);
-/// Keys that wait for the program; later ones are dropped, but for the one that quits.
+/// Maximum number of keys waiting for the program; later ones are dropped, except for quit.
 const COMMANDS_MAX: usize = 16;
 
-/// The full-screen display. Dropping it gives the terminal back.
+/// The full-screen display. Restores the terminal on drop.
 #[derive(Debug)]
 pub struct Screen {
     mailbox: Arc<Mailbox>,
@@ -41,8 +41,8 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal over and begins to draw and to read keys. `title` is the program's name
-    /// and version.
+    /// Takes over the terminal, and starts to draw and read keys. `title` is the program's name and
+    /// version.
     ///
     /// # Errors
     /// Standard input or output is no terminal, or the terminal refuses.
@@ -77,13 +77,13 @@ impl Screen {
         self.mailbox.put(live);
     }
 
-    /// The next key's wish, if there is one. A display that has lost its terminal wishes to quit.
+    /// The next key's command, if any. A display that has lost its terminal returns quit.
     #[must_use]
     pub fn command(&self) -> Option<LiveCommand> {
         self.mailbox.take_command()
     }
 
-    /// Gives the terminal back and ends the thread. Waits for a picture that is being written.
+    /// Restores the terminal and ends the thread. Waits for a frame being written.
     pub fn close(self) {
         drop(self);
     }
@@ -100,7 +100,7 @@ impl Drop for Screen {
     }
 }
 
-/// What lies between the measuring side and the display.
+/// State shared by the measuring side and the display.
 #[derive(Debug, Default)]
 struct Mailbox {
     slots: Mutex<Slots>,
@@ -120,7 +120,7 @@ impl Mailbox {
 
     fn put(&self, live: Live) {
         let replaced = self.lock().live.replace(live);
-        // Freed outside of the lock.
+        // Freed outside the lock.
         drop(replaced);
     }
 
@@ -137,7 +137,7 @@ impl Mailbox {
         }
     }
 
-    /// Quitting comes before everything else.
+    /// Quit has priority.
     fn take_command(&self) -> Option<LiveCommand> {
         let mut slots = self.lock();
         if std::mem::take(&mut slots.wants_quit) {
@@ -146,7 +146,7 @@ impl Mailbox {
         slots.commands.pop_front()
     }
 
-    /// The latest wish that nobody took yet.
+    /// The latest command not taken yet.
     fn waiting(&self) -> Option<LiveCommand> {
         let slots = self.lock();
         let quit = slots.wants_quit.then_some(LiveCommand::Quit);
@@ -157,15 +157,15 @@ impl Mailbox {
 /// Why the thread woke up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wake {
-    /// Time has passed.
+    /// A timeout.
     Time,
-    /// Keys can be read.
+    /// Keys are available.
     Input,
-    /// The terminal has vanished, or the display is being closed.
+    /// The terminal has vanished, or the display is closing.
     End,
 }
 
-/// The thread's own things.
+/// State of the thread.
 struct Display {
     mailbox: Arc<Mailbox>,
     gate: TerminalGuard,
@@ -174,14 +174,14 @@ struct Display {
     view: ViewState,
     live: Live,
     size: Rect,
-    /// Whether the picture on the terminal is not what it should be.
+    /// Whether the display is out of date.
     is_stale: bool,
 }
 
 impl Display {
     fn new(mailbox: Arc<Mailbox>, gate: TerminalGuard, view: ViewState) -> io::Result<Self> {
         let size = terminal_size()?;
-        // A fixed viewport: the library's own way to ask for the size starts a process when the
+        // A fixed viewport, because the library's own query of the size starts a process when the
         // terminal has vanished.
         let options = TerminalOptions {
             viewport: Viewport::Fixed(size),
@@ -199,12 +199,12 @@ impl Display {
         })
     }
 
-    /// Draws and reads until the end; whatever the end is, the program is asked to quit.
+    /// Draws and reads until the end, and then asks the program to quit, whatever the reason.
     fn run(mut self, stopped: &UnixStream) {
         let _quit = QuitAtEnd(Arc::clone(&self.mailbox));
         let _freeze = FreezeAtEnd(self.gate.clone());
         let mut drawn: Option<Instant> = None;
-        // After a panic elsewhere the terminal is no longer ours, and keys are not for us.
+        // After a panic elsewhere the terminal is no longer ours, and its keys are not for us.
         while self.gate.is_ours() {
             let is_due = drawn.is_none_or(|drawn| drawn.elapsed() >= PICTURE_EVERY);
             if self.is_stale || (is_due && self.has_news()) {
@@ -227,7 +227,7 @@ impl Display {
         }
     }
 
-    /// A terminal whose size was changed is drawn afresh.
+    /// Redraws a terminal whose size changed.
     fn follow_size(&mut self) -> io::Result<()> {
         let size = terminal_size()?;
         if size != self.size {
@@ -242,7 +242,7 @@ impl Display {
         self.terminal.resize(self.size)
     }
 
-    /// Takes the news out of the mailbox; whether there are any.
+    /// Takes updates from the mailbox. Returns whether there are any.
     fn has_news(&mut self) -> bool {
         let mut is_new = false;
         if let Some(live) = self.mailbox.take() {
@@ -267,7 +267,7 @@ impl Display {
         terminal.draw(|frame| draw(frame, live, view)).map(drop)
     }
 
-    /// The keys that were pressed; nothing at the end of the input.
+    /// Keys pressed; `None` at the end of the input.
     fn read(&mut self) -> Option<Vec<ScreenKey>> {
         let mut bytes = [0; 256];
         match rustix::io::read(stdin(), &mut bytes) {
@@ -278,7 +278,7 @@ impl Display {
         }
     }
 
-    /// Keys of the display itself take effect here, the others go to the program.
+    /// Handles keys of the display itself, and forwards the others to the program.
     fn press(&mut self, keys: &[ScreenKey]) -> io::Result<()> {
         for key in keys {
             match key {
@@ -299,13 +299,13 @@ impl Display {
         Ok(())
     }
 
-    /// Shows the curve of that workload; it goes on with the current one.
+    /// Shows the curve of that workload, or follows the current one.
     fn turn_to(&mut self, workload: usize) {
         self.view.curve_of = (workload != self.live.workload).then_some(workload);
         self.view.shows_curve = true;
     }
 
-    /// Opens the warnings, goes on to their next page, or closes them after the last.
+    /// Opens the warnings, shows their next page, or closes them after the last.
     fn turn_page(&mut self) {
         let next = self.view.warnings_page.map_or(0, |page| page + 1);
         let is_there = next < warnings::pages(&self.live, self.size);
@@ -313,8 +313,8 @@ impl Display {
     }
 }
 
-/// Asks the program to quit when the thread ends, while unwinding too: without its display it
-/// could not be told anything else.
+/// Asks the program to quit when the thread ends, also while unwinding, since it could not be
+/// controlled without its display.
 struct QuitAtEnd(Arc<Mailbox>);
 
 impl Drop for QuitAtEnd {
@@ -323,7 +323,7 @@ impl Drop for QuitAtEnd {
     }
 }
 
-/// Writes no more pictures when the thread ends, while unwinding too.
+/// Stops drawing when the thread ends, also while unwinding.
 struct FreezeAtEnd(TerminalGuard);
 
 impl Drop for FreezeAtEnd {
@@ -337,7 +337,7 @@ fn terminal_size() -> io::Result<Rect> {
     Ok(Rect::new(0, 0, size.ws_col, size.ws_row))
 }
 
-/// Waits for input, the end, or so long.
+/// Waits for input, the end, or a timeout.
 fn wait(stopped: &UnixStream, at_most: Duration) -> Wake {
     let mut watched = [
         PollFd::from_borrowed_fd(stdin(), PollFlags::IN),
@@ -376,8 +376,8 @@ mod tests {
         }
     }
 
-    /// The display is held in the middle of a picture until the measuring side has shown two
-    /// more values and taken a key: it would hang here if either had to wait.
+    /// The display is held within a frame until the measuring side has shown two more values and
+    /// taken a key: it would hang here if either had to wait.
     #[test]
     fn showing_does_not_wait_for_a_picture_that_is_being_drawn() {
         let mailbox = Arc::new(Mailbox::default());

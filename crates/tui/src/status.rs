@@ -9,7 +9,7 @@ use crate::number::{clock, count, end, width};
 use crate::pen::{Tone, columns, left, right, row};
 use crate::view::ViewState;
 
-/// Columns of the run's number; the mode has the rest of the row.
+/// Width of the run's number; the mode has the rest of the row.
 const RUN_COLUMNS: u16 = 12;
 /// The operator line; letters in brackets are keys.
 const OPERATOR: &[&str] = &[
@@ -48,7 +48,7 @@ pub(crate) fn draw_configuration(buffer: &mut Buffer, area: Rect, live: &Live) {
     }
 }
 
-/// The keys, and the one that the program has not yet taken notice of.
+/// The keys, and the one that the program has not handled yet.
 pub(crate) fn draw_operator(buffer: &mut Buffer, area: Rect, view: &ViewState) {
     let mut rest = columns(row(area, 0), 1, area.width);
     let mut write = |text: &str, tone: Tone| {

@@ -1,5 +1,5 @@
-//! The window Summary Results: response times and loads at the levels, one workload beside the
-//! other, and plain throughput of the workloads that have no levels.
+//! The window Summary Results: response times and loads at the levels, with workloads side by side,
+//! and the throughput of workloads without levels.
 
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ const NUMBER: u16 = 8;
 const HALF_WIDTH: u16 = 6;
 /// Head, four levels and two figures of merit.
 const LEVEL_ROWS: u16 = 7;
-/// Rows inside the window at least: one for throughput.
+/// Minimum rows inside the window: one for throughput.
 pub(crate) const ROWS_MIN: u16 = LEVEL_ROWS + 1;
-/// Twelve workloads in rows of their own never want more.
+/// Maximum useful rows, for twelve workloads in rows of their own.
 pub(crate) const ROWS_MAX: u16 = ROWS_MIN + 12;
 /// Columns inside the window that show four workloads with half-widths.
 pub(crate) const FULL_COLUMNS: u16 = NAMES + 4 * (2 * NUMBER + HALF_WIDTH) + 1;
@@ -34,11 +34,11 @@ const LEVELS: [(&str, usize); 4] = [
     ("N/L Response", 0),
 ];
 
-/// Which workloads are shown how.
+/// How workloads are shown.
 struct SummaryColumns<'a> {
-    /// Workloads with levels, those that fit.
+    /// Workloads with levels, as many as fit.
     with_levels: Vec<(usize, &'a LiveWorkload)>,
-    /// Workloads with throughput alone.
+    /// Workloads with throughput only.
     throughput: Vec<(usize, &'a LiveWorkload)>,
     /// Columns of one workload.
     group: u16,
@@ -71,7 +71,7 @@ impl<'a> SummaryColumns<'a> {
     }
 }
 
-/// As many workloads as fit, the current one among them.
+/// As many workloads as fit, including the current one.
 fn around(all: &[(usize, &LiveWorkload)], current: usize, room: usize) -> Range<usize> {
     let place = all
         .iter()
@@ -83,7 +83,7 @@ fn around(all: &[(usize, &LiveWorkload)], current: usize, room: usize) -> Range<
     first..all.len().min(first + room)
 }
 
-/// Rows inside the window that show everything: with the workloads' names, and without.
+/// Rows inside the window that show everything: with and without the workloads' names.
 pub(crate) fn wanted_rows(live: &Live, width: u16) -> (u16, u16) {
     let columns = SummaryColumns::of(live, width);
     let throughput = columns.throughput.len().div_ceil(columns.in_a_row(width)) as u16;
@@ -92,13 +92,13 @@ pub(crate) fn wanted_rows(live: &Live, width: u16) -> (u16, u16) {
     } else {
         LEVEL_ROWS
     };
-    // The names stand above the heads, and above each row of throughput.
+    // Names are above the heads, and above each row of throughput.
     let names = u16::from(levels > 1) + throughput;
     let plain = (levels + throughput).min(ROWS_MAX);
     ((plain + names).min(ROWS_MAX), plain)
 }
 
-/// Draws inside of the window.
+/// Draws inside the window.
 pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
     let shown = SummaryColumns::of(live, area.width);
     let has_names = area.height >= wanted_rows(live, area.width).0;
@@ -218,7 +218,7 @@ fn level_row(buffer: &mut Buffer, row: Rect, level: &LiveLevel, precision: Preci
     }
 }
 
-/// Rows of workloads that have no levels, with their names above where there is room.
+/// Rows of workloads without levels, with their names above if there is space.
 fn throughput(
     buffer: &mut Buffer,
     area: Rect,

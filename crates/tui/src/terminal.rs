@@ -1,4 +1,4 @@
-//! The real terminal: taking it over, writing whole pictures to it, and giving it back.
+//! The real terminal: takes it over, writes whole frames, and restores it.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::panic;
@@ -11,25 +11,26 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
-/// Whether the terminal is ours.
+/// State of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
-    /// Pictures may be written.
+    /// Frames may be written.
     Ours,
-    /// Still to be given back, but no picture is written any more.
+    /// Still to be restored, but no more frames are written.
     Frozen,
     GivenBack,
 }
 
-/// The terminal as long as it is ours. Whoever gives it back first, the owner or a panic, does so
-/// alone, and no picture is written after that.
+/// The terminal while it is ours. It is restored once, by the owner or a panic, and no frame is
+/// written after that.
 #[derive(Clone, Debug)]
 pub(crate) struct TerminalGuard {
     hold: Arc<Mutex<Hold>>,
 }
 
 impl TerminalGuard {
-    /// Takes the terminal over, and sees to it that a panic's message is printed on a restored one.
+    /// Takes over the terminal, and makes sure that a panic's message is printed after restoring
+    /// it.
     pub(crate) fn open() -> io::Result<Self> {
         check_terminal()?;
         enable_raw_mode().map_err(|error| context("switching the terminal to raw mode", &error))?;
@@ -44,25 +45,25 @@ impl TerminalGuard {
         Ok(gate)
     }
 
-    /// Gives the terminal back, once.
+    /// Restores the terminal, once.
     pub(crate) fn give_back(&self) {
         let mut hold = self.lock();
         if *hold == Hold::GivenBack {
             return;
         }
         *hold = Hold::GivenBack;
-        // A terminal that has vanished needs no restoring, and nobody could read of the failure.
+        // A vanished terminal needs no restoring, and nobody could read an error.
         let _ = execute!(io::stdout(), ResetColor, Show, LeaveAlternateScreen);
         let _ = disable_raw_mode();
     }
 
-    /// Whether the terminal was not given back yet.
+    /// Whether the terminal was not restored yet.
     pub(crate) fn is_ours(&self) -> bool {
         *self.lock() == Hold::Ours
     }
 
-    /// Lets no more pictures through. The library writes once more when it is dropped, and would
-    /// complain of a terminal that has vanished in the middle of whatever is printed then.
+    /// Blocks further frames. The library writes once more on drop, and would report a vanished
+    /// terminal in the middle of other output.
     pub(crate) fn freeze(&self) {
         let mut hold = self.lock();
         if *hold == Hold::Ours {
@@ -84,7 +85,7 @@ impl TerminalGuard {
     }
 }
 
-/// A picture on its way: nothing is written before it is complete.
+/// A frame in progress: nothing is written before it is complete.
 #[derive(Debug)]
 pub(crate) struct PictureWriter {
     gate: TerminalGuard,
@@ -130,7 +131,7 @@ fn check_terminal() -> io::Result<()> {
     }
 }
 
-/// Why there can be no full-screen display.
+/// Why a full-screen display is not possible.
 fn hindrance(is_input: bool, is_output: bool, name: &str) -> Option<&'static str> {
     match (is_input, is_output) {
         (true, true) => (name == "dumb").then_some("this terminal (TERM=dumb) cannot place text"),

@@ -1,4 +1,5 @@
-//! The Verbose Window: the latest message, this and the last number of threads, the last level.
+//! The Verbose Window: the latest message, the current and previous number of threads, the latest
+//! level.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +10,7 @@ use crate::pen::{Tone, columns, left, right, row};
 
 /// Columns of the names of rows.
 const NAMES: u16 = 14;
-/// Heads, and columns with the space before them; as much as a width of 80 leaves.
+/// Heads, and column widths including the space before them, for a width of 80.
 const HEADS: [(&str, u16); 8] = [
     ("Cnt", 6),
     ("Thrd", 6),
@@ -30,9 +31,9 @@ pub(crate) const fn name(verbosity: Verbosity) -> &'static str {
     }
 }
 
-/// Draws inside of the window. Without verbosity the row of messages stays empty.
+/// Draws inside the window. Without verbosity the row of messages stays empty.
 pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
-    // Room to spare is shared out among the columns.
+    // Extra width is distributed over the columns.
     let more = area.width.saturating_sub(78) / 8;
     let mut first = NAMES;
     let places = HEADS.map(|(head, width)| {

@@ -1,4 +1,4 @@
-//! What the display itself remembers: what the terminal can show, and which view is open.
+//! State of the display itself: capabilities of the terminal, and the open view.
 
 use std::env;
 
@@ -7,17 +7,17 @@ use ratatui::style::{Color, Modifier};
 use report::ascii;
 use results::live::LiveCommand;
 
-/// The characters that the terminal can show.
+/// Characters that the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
-    /// Letters and signs of ASCII alone.
+    /// ASCII only.
     Ascii,
-    /// Everything.
+    /// Unicode.
     #[default]
     Unicode,
 }
 
-/// Whether colours and bold letters are wanted.
+/// Whether to use colours and bold text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Palette {
     /// Plain text.
@@ -27,23 +27,23 @@ pub enum Palette {
     Colors,
 }
 
-/// How the display may look.
+/// Appearance of the display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// The characters that the terminal can show.
+    /// Characters that the terminal can show.
     pub charset: Charset,
-    /// Whether colours and bold letters are wanted.
+    /// Whether to use colours and bold text.
     pub palette: Palette,
 }
 
 impl Look {
-    /// What the environment says: the character set of the locale, and `NO_COLOR`.
+    /// From the environment: the character set of the locale, and `NO_COLOR`.
     #[must_use]
     pub fn from_environment() -> Self {
         Self::from_variables(|name| env::var(name).ok())
     }
 
-    /// As POSIX has it, the first of the three variables that is set and not empty counts.
+    /// As in POSIX, the first of the three variables that is set and not empty counts.
     fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let value = |name: &&str| variable(name).filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(value);
@@ -62,8 +62,8 @@ impl Look {
         }
     }
 
-    /// Takes from a finished picture what the terminal cannot show, so that everything else may
-    /// draw as if it could.
+    /// Removes what the terminal cannot show from a finished frame, so that drawing code need not
+    /// care.
     pub(crate) fn apply(self, buffer: &mut Buffer) {
         for cell in &mut buffer.content {
             if self.charset == Charset::Ascii && !cell.symbol().is_ascii() {
@@ -83,22 +83,22 @@ fn without_style(cell: &mut Cell) {
     cell.modifier = Modifier::empty();
 }
 
-/// What the display itself remembers beside the run's own state.
+/// State of the display besides that of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewState {
     /// Name and version of the program.
     pub title: String,
-    /// How the display may look.
+    /// Its appearance.
     pub look: Look,
-    /// Whether the curve takes the tables' place where there is no space for both.
+    /// Whether the curve replaces the tables if there is no space for both.
     pub shows_curve: bool,
     /// The workload whose curve is shown; `None` for the current one.
     pub curve_of: Option<usize>,
-    /// The page of warnings that lies over everything.
+    /// The page of the warnings overlay.
     pub warnings_page: Option<usize>,
-    /// Whether the help lies over everything.
+    /// Whether the help overlay is open.
     pub shows_help: bool,
-    /// A key that the program has not taken notice of yet.
+    /// A key that the program has not handled yet.
     pub asked: Option<LiveCommand>,
 }
 

@@ -1,4 +1,4 @@
-//! The warnings in full, page by page, over everything but the keys.
+//! The full warnings, page by page, over everything except the keys.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,14 +8,14 @@ use results::live::Live;
 use crate::number::width;
 use crate::pen::{Tone, columns, left, row, window};
 
-/// Rows that stay in sight below: the operator's window and the foot.
+/// Rows that stay visible below: the operator's window and the foot.
 const ROWS_BELOW: u16 = 4;
-/// A picture of fewer rows is covered whole.
+/// A display with fewer rows is covered completely.
 const ROWS_MIN: u16 = 12;
-/// More lines than any screen shows.
+/// Maximum number of lines.
 const LINES_MAX: usize = 1_000;
 
-/// Draws page `page`, from zero.
+/// Draws page `page`, counted from zero.
 pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live, page: usize) {
     let place = place(area);
     Clear.render(place, buffer);
@@ -34,7 +34,7 @@ pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live, page: usize) {
     }
 }
 
-/// How many pages there are, one at least.
+/// Number of pages, at least one.
 pub(crate) fn pages(live: &Live, area: Rect) -> usize {
     let inside = place(area);
     let rows = usize::from(inside.height.saturating_sub(2)).max(1);
@@ -54,7 +54,7 @@ fn place(area: Rect) -> Rect {
     }
 }
 
-/// The warnings, the latest first, each cut into lines.
+/// The warnings, latest first, each wrapped into lines.
 pub(crate) fn lines(live: &Live, columns: usize) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
     for warning in live.warnings.iter().rev() {
