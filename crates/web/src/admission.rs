@@ -1,6 +1,5 @@
-//! Who is answered: on a loopback address those who name this host, so that no page of another site
-//! reaches it through a name of its own; elsewhere those who know the token. No page of another
-//! site may ask in the name of its reader.
+//! Access control. On a loopback address, requests must name this host, so that no page of another
+//! site reaches it by DNS rebinding; elsewhere they need a token. Cross-site requests are refused.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,28 +12,28 @@ const TOKEN_BYTES: usize = 16;
 /// The port that an address of HTTP need not name.
 const HTTP_PORT: u16 = 80;
 
-/// What a request must show to be answered.
+/// Conditions for a request to be answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Admission {
     address: SocketAddr,
-    /// What paths begin with on an address that others reach.
+    /// Prefix of paths on a non-loopback address.
     token: Option<String>,
 }
 
 impl Admission {
-    /// The admission of a server that listens there.
+    /// The conditions of a server at that address.
     pub fn of(address: SocketAddr) -> io::Result<Self> {
         let token = (!address.ip().is_loopback()).then(token).transpose()?;
         Ok(Self { address, token })
     }
 
-    /// Where the first page is.
+    /// URL of the first page.
     pub fn url(&self) -> String {
         let token = self.token.iter().map(|token| format!("{token}/"));
         format!("http://{}/{}", self.address, token.collect::<String>())
     }
 
-    /// The path without the token; `None` where the request is not for us.
+    /// The path without the token; `None` if the request is refused.
     // fuzzed: request_head
     pub fn admitted<'a>(&self, path: &'a str, headers: &HeaderMap) -> Option<&'a str> {
         let path = path.strip_prefix('/')?;
@@ -51,7 +50,7 @@ impl Admission {
         is_same(given.as_bytes(), token.as_bytes()).then_some(path)
     }
 
-    /// Whether that is this host by a name that nobody else can give himself.
+    /// Whether it is this host, by a name that nobody else can claim.
     fn is_here(&self, host: &str) -> bool {
         let port = self.address.port();
         let is_own = |host: &str| match host.parse::<SocketAddr>() {
@@ -62,13 +61,13 @@ impl Admission {
     }
 }
 
-/// Whether both are the same; how long that takes says nothing of where they differ.
+/// Compares in constant time.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let differing = one.iter().zip(other).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && std::hint::black_box(differing) == 0
 }
 
-/// What nobody guesses.
+/// A random token.
 fn token() -> io::Result<String> {
     let mut bytes = [0_u8; TOKEN_BYTES];
     let got = getrandom(&mut bytes, GetRandomFlags::empty())?;
@@ -104,7 +103,7 @@ mod tests {
         );
     }
 
-    /// A name that leads to this machine for a moment, DNS rebinding, is no name of this host.
+    /// A name that temporarily resolves to this machine (DNS rebinding) is not a name of this host.
     #[test]
     fn only_names_of_this_host_are_answered_on_loopback() {
         for address in ["127.0.0.1:7000", "[::1]:7000"] {

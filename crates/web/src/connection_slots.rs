@@ -1,5 +1,5 @@
-//! Connections of a listener: so many and no more, none that is slow. Who finds no slot waits
-//! outside, where it costs this process nothing.
+//! Limits the number and slowness of connections. Further clients wait in the backlog, without cost
+//! for this process.
 
 use std::io;
 use std::net::TcpListener;
@@ -13,11 +13,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
 
-/// Connections at a time.
+/// Maximum number of connections.
 pub(crate) const CONNECTION_SLOTS: usize = 16;
 
-/// Slots for connections, and the descriptors that are kept for them: a measurement that counts
-/// its descriptors before it begins finds them in use, whether or not somebody looks.
+/// Slots for connections, with reserved descriptors: a measurement that counts its descriptors at
+/// the start finds them in use, whether or not there are connections.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionSlots {
     free: Arc<Semaphore>,
@@ -25,7 +25,7 @@ pub(crate) struct ConnectionSlots {
     listener: Arc<TcpListener>,
 }
 
-/// A connection's place; free again when it is dropped.
+/// A connection's slot, freed on drop.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     slots: ConnectionSlots,
@@ -35,7 +35,7 @@ pub(crate) struct ConnectionSlot {
 
 impl ConnectionSlots {
     /// # Errors
-    /// When the process may not have so many descriptors.
+    /// If the process may not have that many descriptors.
     pub fn of(listener: &TcpListener) -> io::Result<Self> {
         let kept = (0..CONNECTION_SLOTS).map(|_| listener.try_clone().map(OwnedFd::from));
         Ok(Self {
@@ -64,14 +64,14 @@ impl ConnectionSlots {
 }
 
 impl ConnectionSlot {
-    /// Whoever comes next, with this slot, until it reads nothing for so long.
+    /// The next connection in this slot, until it is idle for this long.
     pub async fn take(
         mut self,
         listener: &tokio::net::TcpListener,
         patience: Duration,
     ) -> io::Result<SlottedStream> {
         let accepted = listener.accept().await;
-        // The descriptor that was kept for it; if there was no other, it is free now.
+        // Releases the reserved descriptor, so that at least this one is free.
         self.slots.give_up_descriptor();
         self.is_taken = true;
         let (stream, _) = match accepted {
@@ -92,7 +92,7 @@ impl Drop for ConnectionSlot {
         if !self.is_taken {
             return;
         }
-        // Where the process has taken it for something else, there is nothing to keep.
+        // If the process has used it for something else, there is nothing to reserve.
         if let Ok(kept) = self.slots.listener.try_clone() {
             let mut all = self
                 .slots
@@ -108,14 +108,14 @@ impl Drop for ConnectionSlot {
 #[derive(Debug)]
 pub(crate) struct SlottedStream {
     stream: tokio::net::TcpStream,
-    /// How long a write may wait for its reader.
+    /// Maximum time for a write to wait for its reader.
     patience: Duration,
     wait: Option<Pin<Box<Sleep>>>,
     _slot: ConnectionSlot,
 }
 
 impl SlottedStream {
-    /// `polled`, unless its reader has taken nothing for too long.
+    /// Returns `polled`, unless its reader has taken nothing for too long.
     fn in_time<T>(
         &mut self,
         context: &mut Context<'_>,

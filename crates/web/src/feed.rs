@@ -1,7 +1,7 @@
-//! What a browser is told while something goes on: server-sent events.
+//! Server-sent events to browsers during a run.
 //!
-//! Whoever tells never waits: what finds the way full is dropped. Whoever comes late is told what
-//! was told before.
+//! The sender never waits: events are dropped if the queue is full. Late listeners get earlier
+//! events first.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,25 +11,25 @@ use futures_util::stream::{Stream, unfold};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::watch;
 
-/// Events on their way to the server.
+/// Queue length to the server.
 const UNDER_WAY_MAX: usize = 64;
-/// Events that are kept for those who come late.
+/// Number of events kept for late listeners.
 const KEPT_MAX: usize = 1_000;
 /// Name of the last event.
 const END: &str = "end";
 
-/// The end at which things are told.
+/// The sending end of a feed.
 #[derive(Clone, Debug)]
 pub struct EventFeed(Sender<FeedEvent>);
 
-/// Something that was told.
+/// A sent event.
 #[derive(Clone, Debug)]
 struct FeedEvent {
     name: &'static str,
     text: String,
 }
 
-/// A feed, and what the server reads of it.
+/// A feed, with its receiving end for the server.
 #[must_use]
 pub fn feed() -> (EventFeed, FeedReceiver) {
     let (sender, receiver) = channel(UNDER_WAY_MAX);
@@ -37,23 +37,23 @@ pub fn feed() -> (EventFeed, FeedReceiver) {
 }
 
 impl EventFeed {
-    /// Tell something, unless the way is full.
+    /// Sends an event, unless the queue is full.
     pub fn send(&self, text: String) {
         let name = "message";
         let _ = self.0.try_send(FeedEvent { name, text });
     }
 
-    /// Tell the last thing. Waits for the server to take it.
+    /// Sends the last event. Waits for the server to take it.
     pub fn end(self, text: String) {
         let _ = self.0.blocking_send(FeedEvent { name: END, text });
     }
 }
 
-/// The end at which a server reads.
+/// The receiving end for a server.
 #[derive(Debug)]
 pub struct FeedReceiver(Receiver<FeedEvent>);
 
-/// What was told, for everybody who listens.
+/// Sent events, for all listeners.
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
     kept: Arc<Mutex<KeptEvents>>,
@@ -63,13 +63,13 @@ pub(crate) struct Board {
 #[derive(Debug, Default)]
 struct KeptEvents {
     events: VecDeque<FeedEvent>,
-    /// Events that were told in all.
+    /// Total number of events.
     count: u64,
     is_ended: bool,
 }
 
 impl Board {
-    /// A board, and what fills it until the feed ends.
+    /// A board, and the task that fills it until the feed ends.
     pub fn of(mut source: FeedReceiver) -> (Self, impl Future<Output = ()>) {
         let kept = Arc::new(Mutex::new(KeptEvents::default()));
         let (sender, count) = watch::channel(0);
@@ -92,7 +92,7 @@ impl Board {
         (board, fill)
     }
 
-    /// Everything from the beginning to the end.
+    /// All events from first to last.
     pub fn listen(&self) -> impl Stream<Item = Result<Event, std::convert::Infallible>> + use<> {
         unfold((self.clone(), 0_u64), |(mut board, seen)| async move {
             loop {
@@ -106,7 +106,7 @@ impl Board {
         })
     }
 
-    /// The first event after the one of that number; `Some(None)` when there will be none.
+    /// The first event after number `seen`; `Some(None)` if there will be none.
     fn after(&self, seen: u64) -> Option<Option<(u64, FeedEvent)>> {
         let kept = locked(&self.kept);
         let first = kept.count - kept.events.len() as u64;

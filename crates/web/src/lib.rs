@@ -1,9 +1,9 @@
-//! Serves pages and a live feed over HTTP, on a thread of its own.
+//! An HTTP server for pages and a live feed, on its own thread.
 //!
-//! Knows nothing about runs: whoever starts a server says what its pages are. On a loopback address
-//! only requests for that host are answered, so that no page of another site reaches it through a
-//! name of its own; on any other address the path begins with a random token. Few connections are
-//! held at a time, and none that is slow. Nothing is written.
+//! Knows nothing about runs: the caller provides the pages. On a loopback address only requests for
+//! that host are answered, so that no page of another site reaches it by DNS rebinding; on any
+//! other address the path starts with a random token. Few connections are held at a time, and no
+//! slow ones. Nothing is written.
 
 mod admission;
 mod connection_slots;

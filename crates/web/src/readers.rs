@@ -1,4 +1,4 @@
-//! Private readers of text from outside, for the fuzz targets.
+//! Private parsers of untrusted text, for the fuzz targets.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue};
 
 use crate::admission::Admission;
 
-/// The path that a server at `address` sees in a request, by its path, host and origin, if it
+/// The path seen by a server at `address` for a request with this path, host and origin, if it
 /// answers at all.
 #[must_use]
 pub fn admitted(address: SocketAddr, path: &str, host: &[u8], origin: &[u8]) -> Option<String> {

@@ -1,4 +1,4 @@
-//! A server on a thread of its own.
+//! A server on its own thread.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -31,33 +31,33 @@ use crate::connection_slots::{CONNECTION_SLOTS, ConnectionSlot, ConnectionSlots,
 use crate::feed::{Board, FeedReceiver};
 use crate::unasked::{UnaskedConnection, UnaskedConnections};
 
-/// Where the feed is.
+/// Path of the feed.
 const EVENTS: &str = "events";
-/// Those who follow the feed stay; slots are left for those who ask for a page.
+/// Maximum number of feed listeners, which stay connected; the other slots are for pages.
 const FOLLOWERS_MAX: usize = CONNECTION_SLOTS / 2;
-/// Bytes of a request's head, at most.
+/// Maximum size of a request's head.
 const HEAD_BYTES_MAX: usize = 16 << 10;
-/// How long the last bytes may take to those who read slowly.
+/// Time for slow readers to receive the last bytes.
 const CLOSE_DELAY: Duration = Duration::from_secs(2);
-/// How long those who have asked for nothing may keep others waiting.
+/// How long idle connections may delay waiting ones.
 const GIVE_WAY: Duration = Duration::from_millis(250);
-/// Between two connections: who asks again and again takes no more of the processors than this.
+/// Minimum time between two connections, which limits the CPU cost of repeated requests.
 const ACCEPT_EVERY: Duration = Duration::from_millis(10);
-/// Before a connection that could not be taken is tried again.
+/// Delay before retrying a failed accept.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
-/// What a browser shows of a page in its tab.
+/// Icon of a page in the browser's tab.
 const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\">\
     <rect width=\"16\" height=\"16\" rx=\"3\" fill=\"#0072b2\"/>\
     <path d=\"M2 12h5q4 0 6-9\" fill=\"none\" stroke=\"#fff\" stroke-width=\"2\"/></svg>";
-/// What every answer forbids. A page says itself which of its own scripts and styles it needs.
+/// Content security policy of every response. A page itself declares its scripts and styles.
 const FORBIDDEN: &str = "base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
 
-/// How long others may keep a server waiting.
+/// Timeouts for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientPatience {
-    /// From the beginning of a connection to a whole request.
+    /// From the start of a connection to a complete request.
     pub head: Duration,
-    /// While the other side takes nothing of its answer.
+    /// Without progress in sending the response.
     pub reading: Duration,
 }
 
@@ -70,44 +70,43 @@ impl Default for ClientPatience {
     }
 }
 
-/// What a request is answered with.
+/// Response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebAnswer {
     Page(String),
     Json(String),
-    /// Text of another kind, which is given as its media type.
+    /// Text of another media type.
     Text {
         kind: &'static str,
         text: String,
     },
-    /// There is no such page; why, in a sentence.
+    /// There is no such page; the reason, as a sentence.
     Missing(String),
-    /// The request makes no sense; why, in a sentence.
+    /// The request is invalid; the reason, as a sentence.
     Mistake(String),
-    /// The same as a page that says how to go on.
+    /// The same as a page that says how to continue.
     MistakePage(String),
 }
 
-/// The pages of a server: from the path, without a slash in front, and what stands behind the
-/// question mark.
+/// The pages of a server, by path without a leading slash, and query.
 pub type Pages = Arc<dyn Fn(&str, &str) -> WebAnswer + Send + Sync>;
 
-/// Why a server was not started.
+/// Why a server could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The address cannot be had.
+    /// The address is not available.
     #[error("cannot listen on {address} (port 0 is any free one)")]
     Listen {
         address: SocketAddr,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// The system refuses a thread, or random bytes.
+    /// No thread or no random bytes.
     #[error("a web server cannot be started: {0}")]
     System(#[from] io::Error),
 }
 
-/// A server that goes on until it is stopped.
+/// A running server.
 #[derive(Debug)]
 pub struct WebServer {
     url: String,
@@ -115,7 +114,7 @@ pub struct WebServer {
     thread: JoinHandle<()>,
 }
 
-/// What all requests share.
+/// State shared by all requests.
 struct Site {
     pages: Pages,
     board: Option<Board>,
@@ -124,10 +123,10 @@ struct Site {
 }
 
 impl WebServer {
-    /// Answer requests with `pages`, and those for `events` with the feed.
+    /// Answers requests with `pages`, and those for `events` with the feed.
     ///
     /// # Errors
-    /// When the address cannot be had.
+    /// If the address is not available.
     pub fn start(
         address: SocketAddr,
         pages: Pages,
@@ -157,7 +156,7 @@ impl WebServer {
             if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
                 accepting(&listener, &slots, &routes, patience, stopped).await;
             }
-            // Those under way may end: each has given its slot back then.
+            // Waits for connections in progress, each of which then has returned its slot.
             let all = (0..CONNECTION_SLOTS).map(|_| slots.slot());
             let _ = tokio::time::timeout(CLOSE_DELAY, futures_util::future::join_all(all)).await;
         };
@@ -166,20 +165,20 @@ impl WebServer {
         Ok(Self { url, stop, thread })
     }
 
-    /// Where the first page is.
+    /// URL of the first page.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Take no more requests, and finish those that are under way, for two seconds at most.
+    /// Accepts no more requests, and finishes those in progress within two seconds.
     pub fn stop(self) {
         let _ = self.stop.send(());
         let _ = self.thread.join();
     }
 }
 
-/// Take connections as long as there are slots, until it is time to stop.
+/// Accepts connections as long as there are slots, until stopped.
 async fn accepting(
     listener: &tokio::net::TcpListener,
     slots: &ConnectionSlots,
@@ -196,7 +195,7 @@ async fn accepting(
             Some(slot.take(listener, patience.reading).await)
         };
         tokio::select! {
-            // Dropped, `ending` tells those under way.
+            // Dropping `ending` notifies connections in progress.
             _ = &mut stopped => return,
             Some(taken) = next => match taken {
                 Ok(stream) => {
@@ -205,14 +204,14 @@ async fn accepting(
                     tokio::spawn(held(stream, routes.clone(), asking, ended));
                     tokio::time::sleep(ACCEPT_EVERY).await;
                 }
-                // Descriptors or memory are short: the measurement has them.
+                // Descriptors or memory are short, because the measurement uses them.
                 Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }
     }
 }
 
-/// A slot, as soon as there is one. Those who have asked for nothing give theirs to who waits.
+/// A slot, as soon as there is one. Idle connections give theirs to waiting ones.
 async fn slot_of(
     listener: &tokio::net::TcpListener,
     slots: &ConnectionSlots,
@@ -232,7 +231,7 @@ fn is_somebody_waiting(listener: &tokio::net::TcpListener) -> bool {
     poll(&mut listener, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Answer one request of a connection.
+/// Answers one request of a connection.
 async fn held(
     stream: SlottedStream,
     routes: Router,
@@ -279,7 +278,7 @@ async fn answered(State(site): State<Arc<Site>>, request: Request) -> Response {
 }
 
 fn answer(site: &Site, request: &Request) -> Response {
-    // A browser asks for it by itself, outside of the address that was printed.
+    // Browsers request it on their own, outside the printed URL.
     if request.uri().path() == "/favicon.ico" && request.method() == Method::GET {
         return ([(CONTENT_TYPE, "image/svg+xml")], ICON).into_response();
     }

@@ -1,22 +1,22 @@
-//! Connections that hold a slot and have asked for nothing yet. They give way as soon as others
-//! wait outside, so that nobody keeps a page from its reader by opening connections.
+//! Connections that hold a slot without having sent a request. They are closed as soon as others
+//! wait, so that nobody can block pages by opening connections.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// All of a listener.
+/// All such connections of a listener.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnaskedConnections(Arc<Mutex<Vec<UnaskedEntry>>>);
 
 #[derive(Debug)]
 struct UnaskedEntry {
     gives_way: Arc<Notify>,
-    /// Whether it was there when somebody waited before.
+    /// Whether it was there at the previous wait.
     was_here: bool,
 }
 
-/// One of them; none any more when it has asked, or is dropped.
+/// One of them, removed when it sends a request or is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct UnaskedConnection {
     all: UnaskedConnections,
@@ -36,7 +36,7 @@ impl UnaskedConnections {
         }
     }
 
-    /// Somebody waits outside: those that were here the last time give way.
+    /// Another connection waits: those that were here the last time are closed.
     pub fn give_way(&self) {
         self.all().retain_mut(|one| {
             let stays = !one.was_here;
@@ -54,13 +54,13 @@ impl UnaskedConnections {
 }
 
 impl UnaskedConnection {
-    /// A request has come.
+    /// A request has arrived.
     pub fn has_asked(&self) {
         let is_other = |it: &UnaskedEntry| !Arc::ptr_eq(&it.gives_way, &self.gives_way);
         self.all.all().retain(is_other);
     }
 
-    /// Until it has to give way.
+    /// Waits until it must be closed.
     pub async fn gives_way(&self) {
         self.gives_way.notified().await;
     }
