@@ -1,14 +1,14 @@
-//! What is wrong with a file, all at once, with file and line.
+//! All mistakes of a file at once, with file and line.
 
 use std::fmt;
 use std::ops::Range;
 
 use units::{did_you_mean, line_at, nearest, shortened};
 
-/// The most mistakes that a message tells.
+/// Maximum number of mistakes listed.
 const LISTED_MAX: usize = 20;
 
-/// One mistake and where it is.
+/// A mistake with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TomlFault {
     /// File and line, or the option as typed.
@@ -17,7 +17,7 @@ pub struct TomlFault {
     pub message: String,
 }
 
-/// A line of a file; its name cannot steer the terminal.
+/// Formats a line of a file; its name cannot control the terminal.
 #[must_use]
 pub fn place_at(file: &str, line: usize) -> String {
     format!("{}:{line}", units::printable(file))
@@ -29,13 +29,13 @@ pub fn place_in(file: &str, text: &str, span: &Range<usize>) -> String {
     place_at(file, line_at(text, span.start))
 }
 
-/// That a key has no such value; `typed` is short.
+/// Message about an invalid value of a key; `typed` is short.
 #[must_use]
 pub fn refused_value(key: &str, typed: &str, wanted: &str) -> String {
     format!("{key} = {typed}: {key} is {wanted}")
 }
 
-/// That nobody asks for a key, with the one of `known` that was probably meant.
+/// Message about an unknown key, with the one of `known` that was probably meant.
 #[must_use]
 pub fn unknown_key(key: &str, what: &str, known: &[&str]) -> String {
     let meant = did_you_mean(nearest(key, known.iter().copied()));
@@ -43,10 +43,10 @@ pub fn unknown_key(key: &str, what: &str, known: &[&str]) -> String {
     format!("unknown key {key:?}{meant}: {what} takes {known}")
 }
 
-/// The mistakes of a file; one line of text for each.
+/// The mistakes of a file, one line of text each.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct TomlFaults {
-    /// One at least.
+    /// At least one.
     pub faults: Vec<TomlFault>,
 }
 

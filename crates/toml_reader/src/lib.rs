@@ -1,5 +1,5 @@
-//! Tables of TOML files, read key by key: every mistake is noted with its line, an unknown key with
-//! the one that was probably meant, and all of them are told at once.
+//! Tables of TOML files, read key by key: every mistake is recorded with its line, an unknown key
+//! with the one that was probably meant, and all are reported at once.
 //!
 //! Knows nothing about what the keys mean.
 

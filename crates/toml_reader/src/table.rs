@@ -12,7 +12,7 @@ use crate::value::{is_name, to_integer, typed};
 /// The tables of a text.
 ///
 /// # Errors
-/// Why it is not TOML, with the line.
+/// If it is not TOML; states the line.
 // fuzzed: device, profiles, study, workload, workload_file
 pub fn parse<'t>(file: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, TomlFaults> {
     DeTable::parse(text).map_err(|error| {
@@ -25,19 +25,19 @@ pub fn parse<'t>(file: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, Toml
     })
 }
 
-/// A text with its file name, and the mistakes found in it so far.
+/// A text with its file name and the mistakes found so far.
 #[derive(Debug)]
 pub struct TomlText<'t> {
-    /// The file's name, for places.
+    /// File name, for places.
     pub file: &'t str,
-    /// What it says.
+    /// Content.
     pub text: &'t str,
-    /// What is wrong with it.
+    /// Mistakes.
     pub faults: Vec<TomlFault>,
 }
 
 impl<'t> TomlText<'t> {
-    /// A text that is to be read.
+    /// A text to be read.
     #[must_use]
     pub const fn new(file: &'t str, text: &'t str) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl<'t> TomlText<'t> {
         }
     }
 
-    /// What was read of it, or all that is wrong.
+    /// The result, or all mistakes.
     ///
     /// # Errors
     /// The mistakes, in the order in which they were found.
@@ -66,28 +66,28 @@ impl<'t> TomlText<'t> {
         place_in(self.file, self.text, span)
     }
 
-    /// Note a mistake.
+    /// Records a mistake.
     pub fn note(&mut self, place: String, message: impl Into<String>) {
         let message = message.into();
         self.faults.push(TomlFault { place, message });
     }
 }
 
-/// A table of the file; every key that is asked for counts as known.
+/// A table of the file; every key that is read counts as known.
 #[derive(Debug)]
 pub struct KeyedTable<'s, 't> {
-    /// The text that it is a part of.
+    /// The text that contains it.
     pub source: &'s mut TomlText<'t>,
     table: &'t DeTable<'t>,
-    /// Where the table begins.
+    /// Start of the table.
     pub place: String,
-    /// What it is, in words.
+    /// Its description.
     what: &'static str,
     known: Vec<&'static str>,
 }
 
 impl<'s, 't> KeyedTable<'s, 't> {
-    /// A table that begins at `place`; `what` it is, in words.
+    /// A table that starts at `place`, described by `what`.
     pub const fn new(
         source: &'s mut TomlText<'t>,
         table: &'t DeTable<'t>,
@@ -103,7 +103,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
         }
     }
 
-    /// The value of a key, and where it stands.
+    /// The value of a key, with its place.
     pub fn find(&mut self, key: &'static str) -> Option<(&'t DeValue<'t>, String)> {
         if !self.known.contains(&key) {
             self.known.push(key);
@@ -117,7 +117,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
         self.source.note(place, message);
     }
 
-    /// Note that a key is missing.
+    /// Reports a missing key.
     pub fn require<T>(&mut self, key: &str, value: Option<T>, wanted: &str) -> Option<T> {
         if value.is_none() && !self.table.contains_key(key) {
             let message = format!("the key \"{key}\" is missing, {}: {wanted}", self.what);
@@ -126,7 +126,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
         value
     }
 
-    /// A text with something in it.
+    /// A non-empty text.
     pub fn text(&mut self, key: &'static str, wanted: &str) -> Option<String> {
         let (value, place) = self.find(key)?;
         match value {
@@ -177,7 +177,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
         None
     }
 
-    /// A share typed in percent.
+    /// A share given in percent.
     pub fn share(
         &mut self,
         key: &'static str,
@@ -205,7 +205,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
         span
     }
 
-    /// What `read` makes of a text; its message, where that is a mistake, is reported.
+    /// Parses a text with `read`, and reports its message on error.
     pub fn notation<T>(
         &mut self,
         key: &'static str,
@@ -234,7 +234,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
         })
     }
 
-    /// Where each item of a list stands.
+    /// Places of the items of a list.
     pub fn item_places(&mut self, key: &'static str) -> Vec<String> {
         let Some((DeValue::Array(items), _)) = self.find(key) else {
             return Vec::new();
@@ -263,7 +263,7 @@ impl<'s, 't> KeyedTable<'s, 't> {
         tables
     }
 
-    /// Note every key that was not asked for.
+    /// Reports all unknown keys.
     pub fn finish(self) {
         for (name, _) in self.table {
             let key: &str = name.get_ref();

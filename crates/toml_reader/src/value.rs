@@ -1,12 +1,12 @@
-//! Values of a file by themselves.
+//! Single values of a file.
 
 use toml::de::{DeTable, DeValue};
 use units::shortened;
 
-/// The longest name or title.
+/// Maximum length of a name or title.
 const NAME_CHARS_MAX: usize = 80;
 
-/// Whether a text can be a name or a title: something that fits on one line.
+/// Whether a text can be a name or a title: it must fit on one line.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     !text.trim().is_empty()
@@ -14,7 +14,7 @@ pub fn is_name(text: &str) -> bool {
         && !text.contains(char::is_control)
 }
 
-/// A whole number, if it is one of 64 bits.
+/// An integer, if it fits in 64 bits.
 #[must_use]
 pub fn to_integer(value: &DeValue<'_>) -> Option<i64> {
     let integer = value.as_integer()?;
