@@ -1,5 +1,5 @@
-//! The calls of the standard ABI (MPI 5.0, chapter "Application Binary Interface") that a fleet
-//! makes, looked up by name in a library that was opened at run time.
+//! The calls of the standard ABI (MPI 5.0, chapter "Application Binary Interface") used by a fleet,
+//! looked up by name in a library opened at run time.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -10,7 +10,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
 type Handle = *mut c_void;
 
-/// Values that the standard fixes.
+/// Values defined by the standard.
 const COMM_WORLD: usize = 0x101;
 const ERRORS_RETURN: usize = 0x142;
 const BYTE: usize = 0x247;
@@ -18,7 +18,7 @@ const ANY_SOURCE: c_int = -1;
 const ANY_TAG: c_int = -2;
 const THREAD_SERIALIZED: c_int = 2048;
 const SUCCESS: c_int = 0;
-/// The longest text that a call may write, `MPI_MAX_LIBRARY_VERSION_STRING`, and its end.
+/// Maximum length of a text returned by a call, `MPI_MAX_LIBRARY_VERSION_STRING`, plus its end.
 const TEXT_MAX: usize = 8192 + 1;
 /// The tag of all messages.
 const TAG: c_int = 19;
@@ -33,14 +33,14 @@ struct MpiStatus {
     internal: [c_int; 5],
 }
 
-/// A message that is there to be received.
+/// A message that can be received.
 pub struct PendingMessage {
     pub from: u32,
     pub bytes: usize,
     status: MpiStatus,
 }
 
-/// Bytes on their way. They belong to the library until it says that they are sent.
+/// Bytes being sent. They belong to the library until it reports that they are sent.
 pub struct Sending {
     request: Handle,
     bytes: Box<[u8]>,
@@ -58,7 +58,7 @@ impl Sending {
 
 macro_rules! calls {
     ($($name:ident: $symbol:literal, fn($($argument:ty),*);)*) => {
-        /// The calls, and the library that they lie in.
+        /// The calls, with their library.
         pub struct Abi {
             $($name: unsafe extern "C" fn($($argument),*) -> c_int,)*
             /// Never closed: MPI leaves threads and handlers behind.
@@ -101,11 +101,11 @@ calls! {
     finalize: "Finalize", fn();
 }
 
-/// What the library says of a call that failed.
+/// Result of a call, or the library's text about its failure.
 pub type MpiResult<T> = Result<T, String>;
 
 impl Abi {
-    /// Open a library whose calls begin with `prefix`: `MPI_` in one with the standard ABI.
+    /// Opens a library whose calls start with `prefix`: `MPI_` for one with the standard ABI.
     pub fn open(path: &Path, prefix: &str) -> Result<Self, libloading::Error> {
         // SAFETY: opening runs the library's own initialisers. It is MPI itself, or the shim that
         // this program had made of MPI and that only this user can write.
@@ -114,8 +114,9 @@ impl Abi {
         unsafe { Self::look_up(library, path, prefix) }
     }
 
-    /// Make all names global: Open MPI opens parts of itself that look for them there. Not before
-    /// it is clear that this is the library to start, for names of two would be mixed up.
+    /// Makes all names global: Open MPI opens parts of itself that look for them there. Only done
+    /// once this is known to be the library to start, since the names of two libraries would
+    /// conflict.
     fn share_names(&self) -> MpiResult<()> {
         // SAFETY: as in `open`, and the library is open already.
         let shared = unsafe { Library::open(Some(&self.path), RTLD_NOW | RTLD_GLOBAL) };
@@ -123,7 +124,7 @@ impl Abi {
         Ok(())
     }
 
-    /// Which version of the standard ABI the library has, major and minor; `None` for the shim.
+    /// Version of the standard ABI in the library, major and minor; `None` for the shim.
     pub fn standard(&self) -> Option<(i32, i32)> {
         type GetVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
         let (mut major, mut minor) = (0, 0);
@@ -135,7 +136,7 @@ impl Abi {
         (code == SUCCESS).then_some((major, minor))
     }
 
-    /// The library's name and version, its first line.
+    /// The library's name and version, first line only.
     pub fn version(&self) -> MpiResult<String> {
         self.text(|text, len| {
             // SAFETY: `text` has room for the longest text of the standard; the call is allowed
@@ -144,7 +145,7 @@ impl Abi {
         })
     }
 
-    /// Start the library, with errors returned. Later calls may come from any thread, one at a
+    /// Starts the library, with errors returned. Later calls may come from any thread, one at a
     /// time.
     pub fn start(&self) -> MpiResult<()> {
         self.share_names()?;
@@ -179,7 +180,7 @@ impl Abi {
         Ok(size.unsigned_abs())
     }
 
-    /// Hand bytes to the library.
+    /// Starts to send bytes.
     pub fn send(&self, to: u32, bytes: &[u8]) -> MpiResult<Sending> {
         let count = c_int::try_from(bytes.len()).map_err(|_| "more than 2 GiB".to_owned())?;
         let to = c_int::try_from(to).map_err(|error| error.to_string())?;
@@ -202,7 +203,7 @@ impl Abi {
         Ok(sending)
     }
 
-    /// Whether the library is done with bytes that it was handed.
+    /// Whether the library has finished sending.
     pub fn is_sent(&self, sending: &mut Sending) -> MpiResult<bool> {
         let (mut is_done, mut status) = (0, MpiStatus::default());
         // SAFETY: the request is one that `send` got and that was not done yet.
@@ -211,7 +212,7 @@ impl Abi {
         self.checked(code).map(|()| is_done != 0)
     }
 
-    /// The message that can be received, if there is one.
+    /// The message that can be received, if any.
     pub fn probe(&self) -> MpiResult<Option<PendingMessage>> {
         let (mut is_there, mut status) = (0, MpiStatus::default());
         // SAFETY: handles of the standard; what is written to outlives the call.
@@ -237,7 +238,7 @@ impl Abi {
         }))
     }
 
-    /// Receive the message that a probe has found.
+    /// Receives the message found by a probe.
     pub fn receive(&self, waiting: &PendingMessage) -> MpiResult<Vec<u8>> {
         let mut bytes = vec![0; waiting.bytes];
         let MpiStatus { source, tag, .. } = waiting.status;
@@ -257,7 +258,7 @@ impl Abi {
         Ok(bytes)
     }
 
-    /// End all ranks.
+    /// Aborts all ranks.
     pub fn abort(&self, code: i32) {
         // SAFETY: a handle of the standard, after the start.
         unsafe { (self.abort)(handle(COMM_WORLD), code) };
@@ -279,7 +280,7 @@ impl Abi {
         Err(text.unwrap_or_else(|_| format!("error {code}")))
     }
 
-    /// The first line of what a call writes.
+    /// The first line of a text that a call writes.
     fn text(&self, call: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> MpiResult<String> {
         let mut text = vec![0_u8; TEXT_MAX];
         let mut len: c_int = 0;

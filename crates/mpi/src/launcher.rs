@@ -1,14 +1,14 @@
-//! Which launcher started this process, from what it left in the environment.
+//! Detects the launcher that started this process, from environment variables.
 
-/// What a launcher says of this process.
+/// What a launcher tells about this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launched {
-    /// The variables that say so, in words.
+    /// The variables that identify it, in words.
     pub by: &'static str,
     pub rank: u32,
-    /// How many there are, where it says.
+    /// Number of ranks, if given.
     pub ranks: Option<u32>,
-    /// How the libraries that understand it begin their name; the first is tried first.
+    /// Name prefixes of compatible libraries; the first is tried first.
     pub families: &'static [&'static str],
 }
 
@@ -16,7 +16,7 @@ struct Launcher {
     by: &'static str,
     rank: &'static str,
     ranks: &'static str,
-    /// A variable without which the others say nothing.
+    /// A variable without which the others are meaningless.
     only_with: Option<&'static str>,
     families: &'static [&'static str],
 }
@@ -24,8 +24,8 @@ struct Launcher {
 const OPEN_MPI: &str = "Open MPI";
 const MPICH: &str = "MPICH";
 
-/// The first that fits is taken. A batch script of Slurm has its variables too, but no step that
-/// `srun` started: there `SLURM_STEP_NUM_TASKS` is not set, or is of the script's own step.
+/// The first match is taken. A batch script of Slurm also has its variables, but is not a step
+/// started by `srun`: there `SLURM_STEP_NUM_TASKS` is not set, or belongs to the script's own step.
 const LAUNCHERS: [Launcher; 4] = [
     Launcher {
         by: "Open MPI's mpirun (OMPI_COMM_WORLD_RANK)",
@@ -57,8 +57,8 @@ const LAUNCHERS: [Launcher; 4] = [
     },
 ];
 
-/// What the environment says; `None` where no launcher started this process. `variable` looks one
-/// up.
+/// Detects the launcher; `None` if no launcher started this process. `variable` looks up an
+/// environment variable.
 #[must_use]
 pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
     let number = |name: &str| variable(name)?.trim().parse::<u32>().ok();
@@ -117,7 +117,8 @@ mod tests {
         check(&[("PMI_RANK", "first")], None);
     }
 
-    /// In a batch script all of Slurm's variables of the job are set, and nothing is in parallel.
+    /// In a batch script all of the job's Slurm variables are set, although nothing runs in
+    /// parallel.
     #[test]
     fn a_batch_script_is_no_launcher_and_a_step_is() {
         let script = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "32")];

@@ -1,7 +1,7 @@
-//! A fleet under MPI: which launcher started this process, the library, opened at run time, and the
-//! shim for libraries without the standard ABI. Knows nothing about trials or storage.
+//! A fleet under MPI: launcher detection, the library opened at run time, and the shim for
+//! libraries without the standard ABI. Knows nothing about trials or storage.
 
-// The library is C, and is handed buffers.
+// The library is written in C, and gets buffers.
 #![allow(unsafe_code)]
 
 mod abi;

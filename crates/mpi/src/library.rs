@@ -1,4 +1,4 @@
-//! Finds the MPI library: one with the standard ABI, else a shim.
+//! Finds the MPI library: one with the standard ABI, or else a shim.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use crate::shim::{kept_in, open_kept};
 
 /// Names of a library with the standard ABI.
 const STANDARD: [&str; 2] = ["libmpi_abi.so.1", "libmpi_abi.so"];
-/// The major version of the standard ABI whose calls are made.
+/// Major version of the standard ABI that is used.
 const STANDARD_MAJOR: i32 = 1;
 
 /// Why there is no fleet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MpiError {
-    /// There is neither a library with the standard ABI nor a shim.
+    /// There is no library with the standard ABI, and no shim.
     #[error(
         "started by {by}, but there is no libmpi_abi.so and no shim in {}. Install MPICH 5 or \
          later. Or install your MPI's development package (libmpich-dev or libopenmpi-dev) and run \
@@ -25,30 +25,30 @@ pub enum MpiError {
         directory.display()
     )]
     NoLibrary {
-        /// What started this process.
+        /// The launcher.
         by: String,
-        /// Where shims are kept.
+        /// Directory of the shims.
         directory: PathBuf,
     },
     /// A library or shim cannot be used.
     #[error("{}: the MPI library cannot be used ({reason})", path.display())]
     Broken {
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The MPI library was exchanged since the shim was built.
+    /// The MPI library has been replaced since the shim was built.
     #[error(
         "the MPI library is now `{now}`, and the shim was built for `{built}`: run `seekstone \
          fleet shim` again"
     )]
     OtherVersion {
-        /// What the library says now.
+        /// Its current version text.
         now: String,
-        /// What it said.
+        /// Its version text at that time.
         built: String,
     },
-    /// Somebody else could have put other code there.
+    /// Other users could have modified it.
     #[error(
         "{} is not opened, since others can write it: remove it, and run `seekstone fleet shim` \
          again",
@@ -58,16 +58,16 @@ pub enum MpiError {
         /// The file or directory.
         path: PathBuf,
     },
-    /// The shim cannot be kept.
+    /// The shim cannot be stored.
     #[error("cannot {operation} {}: {reason}", path.display())]
     Cache {
-        /// What was tried.
+        /// The failed action.
         operation: &'static str,
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The shim was not compiled.
+    /// The shim could not be compiled.
     #[error(
         "{compiler}: the shim was not compiled ({reason}). Install the development package of your \
          MPI (on Debian libmpich-dev or libopenmpi-dev), or name its compiler with --mpicc"
@@ -75,40 +75,40 @@ pub enum MpiError {
     NoCompiler {
         /// The compiler's name.
         compiler: String,
-        /// What it, or the system, says.
+        /// The error.
         reason: String,
     },
     /// The library did not start.
     #[error("{library}: MPI did not start ({reason})")]
     NotStarted {
-        /// The library, as it names itself.
+        /// Name of the library.
         library: String,
-        /// What it says.
+        /// Its error.
         reason: String,
     },
-    /// The launcher started more than the library knows of.
+    /// The launcher started more ranks than the library sees.
     #[error(
         "{by} started {asked} ranks, but {library} sees {found}: the launcher is not that \
          library's, or has ended. Use its own mpirun, or build the shim with the launcher's mpicc \
          (`seekstone fleet shim --mpicc MPICC`)"
     )]
     Lonely {
-        /// What started this process.
+        /// The launcher.
         by: String,
-        /// How many ranks it started.
+        /// Number of ranks it started.
         asked: u32,
-        /// The library, as it names itself.
+        /// Name of the library.
         library: String,
-        /// How many ranks it sees.
+        /// Number of ranks that it sees.
         found: u32,
     },
 }
 
-/// Start MPI as the launcher wants it, and check that all ranks are there. Shims are looked for in
+/// Starts MPI for the launcher, and checks that all ranks are there. Shims are searched in
 /// `directory`.
 ///
 /// # Errors
-/// When there is no library, it does not start, or it does not see all ranks.
+/// If there is no library, it does not start, or it does not see all ranks.
 pub fn open(launched: &Launched, directory: &Path) -> Result<MpiFleet, MpiError> {
     let abi = find(launched, directory)?;
     let named = abi.version().unwrap_or_else(|_| "the MPI library".into());
@@ -118,13 +118,13 @@ pub fn open(launched: &Launched, directory: &Path) -> Result<MpiFleet, MpiError>
     };
     let mut fleet = MpiFleet::start(abi).map_err(not_started)?;
     let found = fleet.size();
-    // A launcher that does not say how many it started has at least as many as that rank tells.
+    // Without a number from the launcher, the own rank gives a lower bound.
     let least = launched.rank.saturating_add(1);
     let asked = launched.ranks.or((least > found).then_some(least));
     let Some(asked) = asked.filter(|&asked| asked != found) else {
         return Ok(fleet);
     };
-    // Launchers take a rank for dead that ends without parting.
+    // Launchers treat a rank that ends without finalising as dead.
     let _ = fleet.leave();
     Err(MpiError::Lonely {
         by: launched.by.into(),
@@ -150,7 +150,7 @@ fn find(launched: &Launched, directory: &Path) -> Result<Abi, MpiError> {
     }
 }
 
-/// `None` where there is no such library.
+/// `None` if there is no such library.
 fn open_standard(name: &Path) -> Option<Result<Abi, MpiError>> {
     let abi = Abi::open(name, "MPI_").ok()?;
     Some(match abi.standard() {

@@ -1,5 +1,5 @@
-//! Ranks under MPI. Only single messages are used, and never a call that blocks: the collective
-//! ones cannot be given up when a rank is dead, and some libraries spin in them.
+//! Ranks under MPI. Only point-to-point messages are used, and no blocking calls: collective ones
+//! cannot be abandoned if a rank is dead, and some libraries spin in them.
 
 use std::collections::VecDeque;
 use std::time::Duration as StdDuration;
@@ -11,14 +11,14 @@ use units::{Duration, Instant};
 
 use crate::abi::{Abi, MpiResult, Sending};
 
-/// How long a wait stays awake: most answers come at once, and a clock is read by them.
+/// How long a wait spins: most replies come at once, and clocks are read by them.
 const AWAKE: Duration = Duration::from_micros(200);
-/// How long it sleeps then, between two looks, at first and at most.
+/// Initial and maximum sleep between two checks after that.
 const PAUSE_FIRST: StdDuration = StdDuration::from_micros(20);
 const PAUSE_LONGEST: StdDuration = StdDuration::from_millis(1);
-/// Bytes that may be on their way: more means that their receiver takes none.
+/// Maximum bytes in transit: more means that the receiver is not reading.
 const ON_THEIR_WAY_MAX: usize = 1 << 28;
-/// How long parting waits for what is on its way.
+/// How long finalising waits for messages in transit.
 const PARTING_MAX: Duration = Duration::from_secs(5);
 
 /// A rank of a world that MPI has started.
@@ -45,13 +45,13 @@ impl MpiFleet {
         })
     }
 
-    /// The library, as it names itself.
+    /// Name of the library.
     #[must_use]
     pub fn library(&self) -> String {
         self.abi.version().unwrap_or_default()
     }
 
-    /// Let go of what has been sent; the library also gets on with the rest here.
+    /// Releases sent messages; this also lets the library make progress.
     fn release_sent(&mut self) -> Result<(), FleetError> {
         let mut left = VecDeque::with_capacity(self.on_their_way.len());
         while let Some(mut sending) = self.on_their_way.pop_front() {
@@ -59,7 +59,7 @@ impl MpiFleet {
                 Ok(true) => self.bytes_on_their_way -= sending.len(),
                 Ok(false) => left.push_back(sending),
                 Err(reason) => {
-                    // Who knows whether the library is done with it.
+                    // The library may still be using it.
                     std::mem::forget(sending);
                     self.on_their_way.append(&mut left);
                     return Err(transport("sending")(reason));

@@ -1,5 +1,5 @@
-//! The shim: a few lines of C that give an MPI library without the standard ABI the calls of it.
-//! It is compiled on the site by that library's own `mpicc`, and kept in the user's cache.
+//! The shim: a few lines of C that give an MPI library without the standard ABI its calls. It is
+//! compiled on site by that library's own `mpicc`, and stored in the user's cache.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,23 +11,23 @@ use std::process::Command;
 use crate::abi::Abi;
 use crate::library::MpiError;
 
-/// What the shim's calls begin with.
+/// Prefix of the shim's calls.
 pub const PREFIX: &str = "seekstone_";
 const SOURCE: &str = include_str!("shim.c");
-/// Counted up when the source changes: a shim of another number is not opened.
+/// Incremented when the source changes: shims with another number are not opened.
 const SHIM_VERSION: u32 = 1;
-/// Others must not be able to write what is opened as code.
+/// Permissions that others must not have on what is opened as code.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// A shim that was built.
+/// A built shim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
     pub path: PathBuf,
-    /// The library that it is for, as that names itself.
+    /// Version text of its library.
     pub version: String,
 }
 
-/// Where shims are kept: `$XDG_CACHE_HOME/seekstone`, or `.cache/seekstone` in the home directory.
+/// Directory of shims: `$XDG_CACHE_HOME/seekstone`, or `.cache/seekstone` in the home directory.
 /// `variable` looks up the environment.
 #[must_use]
 pub fn cache_directory(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
@@ -40,10 +40,10 @@ pub fn cache_directory(variable: impl Fn(&str) -> Option<String>) -> Option<Path
     Some(cache.join("seekstone"))
 }
 
-/// Compile the shim with `mpicc`, open it, and keep it in `directory` under its library's name.
+/// Compiles the shim with `mpicc`, opens it, and stores it in `directory` under its library's name.
 ///
 /// # Errors
-/// When there is no such compiler, it fails, or the shim cannot be kept.
+/// If the compiler does not exist or fails, or the shim cannot be stored.
 pub fn build(mpicc: &OsStr, directory: &Path) -> Result<Built, MpiError> {
     let in_context = |operation, path: &Path| {
         let path = path.to_owned();
@@ -103,7 +103,7 @@ fn compile(mpicc: &OsStr, source: &Path, object: &Path) -> Result<(), MpiError> 
     Err(MpiError::NoCompiler { compiler, reason })
 }
 
-/// The version that the library behind a shim gives.
+/// Version text of the library behind a shim.
 fn version_of(path: &Path) -> Result<String, MpiError> {
     let open = |reason: String| MpiError::Broken {
         path: path.to_owned(),
@@ -113,7 +113,7 @@ fn version_of(path: &Path) -> Result<String, MpiError> {
     abi.version().map_err(open)
 }
 
-/// What a library calls itself, without its version: everything before the first digit.
+/// Name of a library without its version: everything before the first digit.
 fn family(version: &str) -> &str {
     let end = version.find(|it: char| it.is_ascii_digit());
     let name = version[..end.unwrap_or(version.len())].trim_end_matches([' ', 'v']);
@@ -159,7 +159,7 @@ fn name_of(path: &Path) -> String {
         .into_owned()
 }
 
-/// Open a shim whose library is still the one that it was built for.
+/// Opens a shim if its library is still the one it was built for.
 pub fn open_kept(path: &Path) -> Result<Abi, MpiError> {
     check_owner(path)?;
     path.parent().map_or(Ok(()), check_owner)?;
@@ -176,7 +176,7 @@ pub fn open_kept(path: &Path) -> Result<Abi, MpiError> {
     Err(MpiError::OtherVersion { now, built })
 }
 
-/// What is opened as code must be this user's, or root's, and nobody else's to write.
+/// Files opened as code must belong to this user or root, and be writable by nobody else.
 fn check_owner(path: &Path) -> Result<(), MpiError> {
     let owner = fs::metadata(path).map_err(|error| MpiError::Cache {
         operation: "look at",
