@@ -1,7 +1,7 @@
 //! IO500: its configuration file, its phases, its score and its result files.
 //!
 //! The score is the geometric mean of the bandwidth score and the metadata score, each of which is
-//! the geometric mean of its phases (GiB/s, and thousands of operations a second).
+//! the geometric mean of its phases (GiB/s, and thousands of operations per second).
 
 use std::fmt::Write as _;
 
@@ -12,32 +12,32 @@ use crate::ior::put;
 use crate::option::{HpcOption, read_named};
 use crate::values::{number, posix, seconds, size};
 
-/// What the rules ask of the stonewall.
+/// Stonewall required by the rules.
 pub const STONEWALL_BY_RULE: Duration = Duration::from_secs(300);
-/// Bytes of a call of ior-hard.
+/// Transfer size of ior-hard, bytes.
 pub const HARD_TRANSFER: u64 = 47_008;
-/// Bytes of a file of mdtest-hard.
+/// File size of mdtest-hard, bytes.
 pub const HARD_FILE: u64 = 3_901;
 
-/// What a configuration file asks for.
+/// Content of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Io500Config {
-    /// Where files are made.
+    /// Directory of the data.
     pub data: String,
-    /// Where result files are written.
+    /// Directory of the result files.
     pub results: String,
     pub stonewall: Duration,
-    /// Bytes of a call of ior-easy.
+    /// Transfer size of ior-easy, bytes.
     pub easy_transfer: u64,
-    /// Bytes that each rank writes in ior-easy, at most.
+    /// Maximum bytes per rank in ior-easy.
     pub easy_block: u64,
-    /// Whether each rank has a file of its own in ior-easy.
+    /// Whether each rank has its own file in ior-easy.
     pub easy_own_files: bool,
-    /// Calls of each rank in ior-hard, at most.
+    /// Maximum transfers per rank in ior-hard.
     pub hard_segments: u64,
-    /// Files of each rank in mdtest-easy, at most.
+    /// Maximum files per rank in mdtest-easy.
     pub easy_files: u64,
-    /// Files of each rank in mdtest-hard, at most.
+    /// Maximum files per rank in mdtest-hard.
     pub hard_files: u64,
 }
 
@@ -83,7 +83,7 @@ const RUN: Io500Option = HpcOption::value(
 );
 const NO_FIND: Io500Option = HpcOption::idle_value("", "nproc", "all ranks search");
 
-/// The options of each section of a configuration file.
+/// Options of each section of a configuration file.
 pub const IO500_SECTIONS: &[(&str, &[Io500Option])] = &[
     (
         "global",
@@ -232,7 +232,7 @@ pub const IO500_SECTIONS: &[(&str, &[Io500Option])] = &[
     ),
 ];
 
-/// Sections of phases, in which an API and whether to run it may stand.
+/// Options in sections of phases: an API, and whether to run the phase.
 const PHASE_SECTION: &[Io500Option] = &[API, RUN];
 
 fn truth(text: &str) -> Result<bool, String> {
@@ -243,7 +243,7 @@ fn truth(text: &str) -> Result<bool, String> {
     }
 }
 
-/// What can only be off.
+/// Options that can only be off.
 fn off(name: &str, text: &str) -> Result<(), String> {
     match truth(text) {
         Ok(false) => Ok(()),
@@ -252,10 +252,10 @@ fn off(name: &str, text: &str) -> Result<(), String> {
 }
 
 impl Io500Config {
-    /// What a configuration file asks for.
+    /// Parses a configuration file.
     ///
     /// # Errors
-    /// The first line that cannot be done, with its number.
+    /// The first unsupported line, with its number.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut config = Self::default();
         let mut options: Option<&[Io500Option]> = None;
@@ -273,7 +273,7 @@ impl Io500Config {
             }
             let options =
                 options.ok_or_else(|| at(format!("{line}: stands outside of a section")))?;
-            // What is empty is as it would be without it.
+            // Empty values are treated as absent.
             let is_empty = line
                 .split_once('=')
                 .is_none_or(|(_, it)| it.trim().is_empty());
@@ -296,7 +296,7 @@ fn section(name: &str) -> Option<&'static [Io500Option]> {
 }
 
 units::words! {
-    /// The phases, in the order in which they are run.
+    /// The phases, in order of execution.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Io500Phase {
         IorEasyWrite = "ior-easy-write",
@@ -315,7 +315,7 @@ units::words! {
 }
 
 impl Io500Phase {
-    /// Whether its score is in GiB/s, and not in thousands of operations a second.
+    /// Whether its score is in GiB/s rather than thousands of operations per second.
     #[must_use]
     pub const fn is_bandwidth(self) -> bool {
         matches!(
@@ -324,7 +324,7 @@ impl Io500Phase {
         )
     }
 
-    /// Whether it makes files until the stonewall.
+    /// Whether it creates files until the stonewall.
     #[must_use]
     pub const fn has_stonewall(self) -> bool {
         matches!(
@@ -334,13 +334,13 @@ impl Io500Phase {
     }
 }
 
-/// What a phase came to.
+/// Result of a phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Io500Result {
     pub phase: Io500Phase,
-    /// GiB/s, or thousands of operations a second.
+    /// GiB/s, or thousands of operations per second.
     pub score: f64,
-    /// The same up to the stonewall, where it has one.
+    /// The score up to the stonewall, if it has one.
     pub at_stonewall: Option<f64>,
     pub seconds: f64,
     /// Seconds until the last rank stopped at the stonewall.
@@ -358,7 +358,7 @@ pub struct Io500Score {
 }
 
 impl Io500Score {
-    /// The scores of all phases; NaN where there is none of a kind.
+    /// The scores of all phases; NaN without phases of a kind.
     #[must_use]
     pub fn of(results: &[Io500Result]) -> Self {
         let mean = |is_bandwidth: bool| {
@@ -378,8 +378,8 @@ impl Io500Score {
     }
 }
 
-/// Why results are no submission: the list takes those of its own program alone, and its rules ask
-/// for more.
+/// Why results are not a valid submission: the list only accepts those of its own program, with
+/// further rules.
 #[must_use]
 pub fn not_a_submission(config: &Io500Config, results: &[Io500Result]) -> Vec<String> {
     let mut reasons = vec!["the list takes results of the io500 program only".to_owned()];
@@ -412,7 +412,7 @@ fn unit(phase: Io500Phase) -> &'static str {
     }
 }
 
-/// The lines that a run prints, and `result_summary.txt` holds.
+/// The lines printed by a run, also in `result_summary.txt`.
 #[must_use]
 pub fn io500_summary(results: &[Io500Result], reasons: &[String]) -> String {
     let mut text = String::new();
@@ -438,7 +438,7 @@ pub fn io500_summary(results: &[Io500Result], reasons: &[String]) -> String {
     text
 }
 
-/// `result.txt`: the same as a configuration file's sections.
+/// `result.txt`: the same as sections of a configuration file.
 #[must_use]
 pub fn io500_result(version: &str, results: &[Io500Result], reasons: &[String]) -> String {
     let mut text = format!("version = seekstone {version}\n");
@@ -533,7 +533,8 @@ mod tests {
         Io500Phase::ALL.into_iter().map(result).collect()
     }
 
-    /// The metadata scores of the example in the program's public description give its own mean.
+    /// The metadata scores of the example in the program's public description give the mean stated
+    /// there.
     #[test]
     fn the_score_is_that_of_the_rules() {
         let published = [

@@ -6,25 +6,26 @@ use crate::HpcAnswer::{Differs, Same};
 use crate::option::{HpcOption, read, read_named};
 use crate::values::{number, posix, seconds, size};
 
-/// What an IOR command line asks for.
+/// An IOR command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IorCommand {
-    /// The file that was named; files are made in its directory.
+    /// The named file; files are created in its directory.
     pub file: String,
-    /// Bytes of a call.
+    /// Transfer size, bytes.
     pub transfer: u64,
-    /// Bytes of a rank in a row.
+    /// Contiguous bytes per rank.
     pub block: u64,
     /// Blocks of each rank.
     pub segments: u64,
-    /// Ranks that take part; all where absent.
+    /// Number of participating ranks; all if absent.
     pub tasks: Option<u32>,
     pub repetitions: u32,
     /// When writing stops.
     pub stonewall: Option<Duration>,
-    /// Whether the figures are those of the whole phase, with what slower ranks write after it.
+    /// Whether figures cover the whole phase, including what slower ranks write after the
+    /// stonewall.
     pub is_worn_out: bool,
-    /// Whether each rank has a file of its own.
+    /// Whether each rank has its own file.
     pub has_own_files: bool,
     pub writes: bool,
     pub reads: bool,
@@ -32,13 +33,13 @@ pub struct IorCommand {
     pub reorders: bool,
     /// Whether files are synced before they are closed.
     pub syncs: bool,
-    /// Whether transfers come in random order.
+    /// Whether transfers are in random order.
     pub is_random: bool,
-    /// Whether what was written is read back and checked, outside of the measured phases.
+    /// Whether written data is read back and verified, outside the measured phases.
     pub verifies: bool,
-    /// Whether every byte read is compared, and not the first 512 of each call.
+    /// Whether every byte read is compared, rather than the first 512 of each call.
     pub compares: bool,
-    /// Lustre's stripes of a file, and bytes of each.
+    /// Lustre stripe count of a file, and stripe size.
     pub stripe_count: Option<i32>,
     pub stripe_bytes: Option<u64>,
 }
@@ -77,7 +78,7 @@ const DIRECT: &str = "files go through the page cache. Use `seekstone transfer D
 const NEXT_HOST: &str =
     "with several hosts the next host's rank of the same place is read, on one host the next rank";
 
-/// IOR's options, by letter; then those that have a name alone, after `-O` or two dashes.
+/// IOR's options by letter; then those with only a name, after `-O` or two dashes.
 pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::value("-a", "api", Differs("POSIX alone"), |_, it| posix(it)),
     HpcOption::idle_value("-A", "refNum", "not printed"),
@@ -278,7 +279,7 @@ pub const IOR_OPTIONS: &[HpcOption<IorCommand>] = &[
     HpcOption::refused_value("", "summaryFile", "use --json FILE or --csv FILE"),
 ];
 
-/// Put a value that was read where it belongs.
+/// Stores a parsed value.
 pub(crate) fn put<T>(place: &mut T, read: Result<T, String>) -> Result<(), String> {
     *place = read?;
     Ok(())
@@ -295,10 +296,10 @@ fn packet(kind: &str) -> Result<(), String> {
 }
 
 impl IorCommand {
-    /// What the words of a command line ask for.
+    /// Parses a command line.
     ///
     /// # Errors
-    /// What is unknown, refused, or does not go together, in one sentence.
+    /// What is unknown, refused, or contradictory, in one sentence.
     pub fn read(words: &[String]) -> Result<Self, String> {
         let mut command = Self::default();
         read(IOR_OPTIONS, words, &mut command)?;

@@ -1,8 +1,8 @@
-//! Command lines of IOR, mdtest and IO500: their options as data, the settings that they stand for,
-//! and their tables of results.
+//! Command lines of IOR, mdtest and IO500: their options as data, the corresponding settings, and
+//! their result tables.
 //!
-//! Options are those of the programs' public documentation. Nothing here measures: what is read
-//! becomes settings of `seekstone files`.
+//! Options are those of the programs' public documentation. Nothing here measures: the options
+//! become settings of `seekstone files`.
 
 mod io500;
 mod ior;

@@ -7,18 +7,18 @@ use crate::ior::put;
 use crate::option::{HpcOption, read};
 use crate::values::{number, posix, seconds, size};
 
-/// What an mdtest command line asks for.
+/// An mdtest command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MdtestCommand {
-    /// Where directories and files are made.
+    /// Directory in which directories and files are created.
     pub directory: String,
-    /// Files of each rank.
+    /// Files per rank.
     pub items: u64,
-    /// Files in each directory; 0 where `items` says how many there are.
+    /// Files per directory; 0 if `items` is given instead.
     per_directory: u64,
     /// Levels of directories.
     pub depth: u32,
-    /// Directories in each directory above the last level.
+    /// Subdirectories of each directory above the lowest level.
     pub branching: u32,
     /// Bytes of each file.
     pub bytes: u64,
@@ -28,16 +28,16 @@ pub struct MdtestCommand {
     pub stonewall: Option<Duration>,
     files_only: bool,
     leaves_only: bool,
-    /// Whether each rank has a directory of its own.
+    /// Whether each rank has its own directory.
     pub has_own_directories: bool,
     /// The phases.
     pub creates: bool,
     pub stats: bool,
     pub reads: bool,
     pub removes: bool,
-    /// Whether a rank looks at what another one made.
+    /// Whether a rank stats what another one created.
     pub reorders: bool,
-    /// Whether every byte read is compared, and not the first 512 of each call.
+    /// Whether every byte read is compared, rather than the first 512 of each call.
     pub compares: bool,
     /// Whether files are synced.
     pub syncs: bool,
@@ -202,10 +202,10 @@ pub const MDTEST_OPTIONS: &[HpcOption<MdtestCommand>] = &[
 ];
 
 impl MdtestCommand {
-    /// What the words of a command line ask for.
+    /// Parses a command line.
     ///
     /// # Errors
-    /// What is unknown, refused, or does not go together, in one sentence.
+    /// What is unknown, refused, or contradictory, in one sentence.
     pub fn read(words: &[String]) -> Result<Self, String> {
         let mut command = Self::default();
         read(MDTEST_OPTIONS, words, &mut command)?;

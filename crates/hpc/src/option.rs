@@ -1,27 +1,27 @@
-//! An option of IOR or mdtest as data, and how a command line is read by a table of them.
+//! Options of IOR or mdtest as data, and a command-line parser that uses tables of them.
 
-/// What becomes of an option here.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HpcAnswer {
-    /// It does the same.
+    /// As in the original.
     Same,
-    /// It is read, and does something else, or nothing: why.
+    /// Accepted, but with another or no effect; the reason.
     Differs(&'static str),
-    /// A command line with it is refused: why, and what to use.
+    /// Refused; the reason, and what to use instead.
     Refused(&'static str),
 }
 
-/// Takes the value of an option, which is empty where it has none.
+/// Applies the value of an option, which is empty if it has none.
 type SetOption<S> = fn(&mut S, &str) -> Result<(), String>;
 
 /// An option that sets something in settings `S`.
 #[derive(Debug)]
 pub struct HpcOption<S> {
-    /// As it is typed, such as `-t`.
+    /// As typed, such as `-t`.
     pub flag: &'static str,
     /// Its long name, such as `transferSize`; empty without one.
     pub name: &'static str,
-    /// Whether a value follows.
+    /// Whether it has a value.
     pub has_value: bool,
     pub answer: HpcAnswer,
     pub(crate) set: SetOption<S>,
@@ -57,12 +57,12 @@ impl<S> HpcOption<S> {
         }
     }
 
-    /// An option without a value that changes nothing here.
+    /// An option without a value and without effect.
     pub(crate) const fn idle(flag: &'static str, name: &'static str, why: &'static str) -> Self {
         Self::flag(flag, name, HpcAnswer::Differs(why), |_, _| Ok(()))
     }
 
-    /// An option with a value that changes nothing here.
+    /// An option with a value and without effect.
     pub(crate) const fn idle_value(
         flag: &'static str,
         name: &'static str,
@@ -91,10 +91,10 @@ impl<S> HpcOption<S> {
         }
     }
 
-    /// Take it.
+    /// Applies it.
     ///
     /// # Errors
-    /// When it is refused, or its value is none that it can have.
+    /// If it is refused, or its value is invalid.
     fn apply(&self, settings: &mut S, value: &str) -> Result<(), String> {
         match self.answer {
             HpcAnswer::Refused(why) => Err(format!("{}: {why}", self.typed())),
@@ -104,7 +104,7 @@ impl<S> HpcOption<S> {
         }
     }
 
-    /// As it is typed: by its letter, or by its name where it has none.
+    /// As typed: by its letter, or else by its name.
     const fn typed(&self) -> &'static str {
         if self.flag.is_empty() {
             self.name
@@ -114,10 +114,10 @@ impl<S> HpcOption<S> {
     }
 }
 
-/// Take the words of a command line.
+/// Parses a command line.
 ///
 /// # Errors
-/// What is unknown, refused, or no value of its option, in one sentence.
+/// What is unknown, refused, or an invalid value, in one sentence.
 pub fn read<S>(table: &[HpcOption<S>], words: &[String], settings: &mut S) -> Result<(), String> {
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -137,7 +137,7 @@ pub fn read<S>(table: &[HpcOption<S>], words: &[String], settings: &mut S) -> Re
                 option.apply(settings, "")?;
                 continue;
             }
-            // Refused before its value is looked for: the reason says more.
+            // Refused before its value is examined, since the reason is more informative.
             if let HpcAnswer::Refused(_) = option.answer {
                 return option.apply(settings, "");
             }

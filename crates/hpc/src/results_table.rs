@@ -1,4 +1,4 @@
-//! Results in the columns of IOR's and mdtest's tables: what their readers look for.
+//! Result tables in the columns of IOR and mdtest.
 
 use std::fmt::Write as _;
 
@@ -33,8 +33,8 @@ struct SampleSpread {
 }
 
 impl SampleSpread {
-    /// The deviation is over so many values less `lost`: IOR divides by their number, mdtest by one
-    /// less.
+    /// The deviation divides by the number of values minus `lost`: IOR uses their number, mdtest
+    /// one less.
     fn of(values: &[f64], lost: usize) -> Self {
         let count = values.len().max(1);
         let mean = values.iter().sum::<f64>() / count as f64;
@@ -62,7 +62,7 @@ fn items_per_second(pass: &HpcPass) -> f64 {
     pass.items / pass.seconds
 }
 
-/// IOR's lines of each repetition, the largest rates, and its summary.
+/// IOR's lines for each repetition, the highest rates, and its summary.
 #[must_use]
 pub fn ior_table(phases: &[HpcPhase], (block, transfer): (u64, u64)) -> String {
     let mut text = String::from(
@@ -116,7 +116,7 @@ pub fn ior_table(phases: &[HpcPhase], (block, transfer): (u64, u64)) -> String {
     text
 }
 
-/// mdtest's summary, of rates, times or both.
+/// mdtest's summary of rates, times or both.
 #[must_use]
 pub fn mdtest_table(phases: &[HpcPhase], command: &MdtestCommand) -> String {
     let mut text = String::new();
@@ -150,13 +150,13 @@ pub fn mdtest_table(phases: &[HpcPhase], command: &MdtestCommand) -> String {
     text
 }
 
-/// A phase as mdtest calls it.
+/// mdtest's name of a phase.
 fn operation(phase: &str) -> &str {
     match phase {
         "mkdir" => "Tree creation",
         "create" => "File creation",
         "stat" => "File stat",
-        // Of empty files, which are opened and closed.
+        // For empty files, which are opened and closed.
         "read" | "open" => "File read",
         "remove" => "File removal",
         "rmdir" => "Tree removal",
@@ -168,7 +168,7 @@ fn operation(phase: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// The figures of two repetitions by each program, with the deviations that it prints.
+    /// Two repetitions in each program, with the deviations that it prints.
     #[test]
     fn deviations_are_those_of_each_program() {
         let passes = |values: &[f64]| HpcPhase {

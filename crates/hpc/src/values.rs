@@ -1,11 +1,11 @@
-//! Values of options as IOR and mdtest read them.
+//! Parses option values like IOR and mdtest.
 
 use units::Duration;
 
-/// A whole number, with the letter of a power of 1024 behind it: `8`, `4k`, `2m`, `1g`, `1t`.
+/// An integer with an optional letter for a power of 1024: `8`, `4k`, `2m`, `1g`, `1t`.
 ///
 /// # Errors
-/// When it is none, or too large.
+/// If it is invalid, or too large.
 pub fn size(text: &str) -> Result<u64, String> {
     let lower = text.trim().to_ascii_lowercase();
     let (digits, shift) = match lower.chars().last() {
@@ -21,10 +21,10 @@ pub fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("{text}: is no size. Use a whole number such as 4096, 4k or 2m"))
 }
 
-/// A whole number from `least` on.
+/// An integer of at least `least`.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub fn number(text: &str, least: u32) -> Result<u32, String> {
     let number: Option<u32> = text.trim().parse().ok();
     number
@@ -32,10 +32,10 @@ pub fn number(text: &str, least: u32) -> Result<u32, String> {
         .ok_or_else(|| format!("{text}: is no whole number from {least} on"))
 }
 
-/// A time in whole seconds; none where it is 0 or below, which switches it off.
+/// A time in whole seconds; none if it is zero or negative, which switches it off.
 ///
 /// # Errors
-/// When it is no number.
+/// If it is not a number.
 pub fn seconds(text: &str) -> Result<Option<Duration>, String> {
     match text.trim().parse::<i64>() {
         Ok(seconds @ 1..) => Ok(Some(Duration::from_secs(seconds as u64))),
@@ -44,10 +44,10 @@ pub fn seconds(text: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// Files are reached by POSIX calls alone.
+/// Only POSIX is supported.
 ///
 /// # Errors
-/// When another interface is named.
+/// If another interface is named.
 pub fn posix(text: &str) -> Result<(), String> {
     match text.eq_ignore_ascii_case("posix") {
         true => Ok(()),
