@@ -1,14 +1,14 @@
-//! One block: its header, and what can be wrong with it.
+//! A block: its header and validation.
 
 use crc32fast::Hasher;
 
-/// Bytes of a block before its payload.
+/// Header size, bytes.
 pub const HEADER_BYTES: usize = 40;
 /// The smallest block.
 pub const BLOCK_BYTES_MIN: u32 = 512;
 /// The largest block.
 pub const BLOCK_BYTES_MAX: u32 = 16 << 20;
-/// The most blocks that one block of redundancy stands for.
+/// Maximum number of blocks per block of redundancy.
 pub const GROUP_MAX: u16 = 1000;
 
 const MAGIC: [u8; 4] = *b"SKB1";
@@ -19,32 +19,32 @@ const NUMBER: usize = 16;
 const LENGTH: usize = 24;
 const CRC: usize = 28;
 const CRCS: usize = 32;
-/// Bytes of the description in the payload of the first block.
+/// Size of the description in the first block's payload, bytes.
 const DESCRIPTION_BYTES: usize = 8;
 
-/// What all blocks of a stream have in common.
+/// Common properties of all blocks in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLayout {
-    /// Bytes of a block, header included.
+    /// Block size including the header, bytes.
     pub block: u32,
-    /// Blocks of data that a block of redundancy follows; 0 for none.
+    /// Data blocks per block of redundancy; 0 for none.
     pub group: u16,
     /// Whether each block carries a CRC.
     pub is_checked: bool,
-    /// Tells this stream's blocks from others'.
+    /// Identifies this stream's blocks.
     pub id: u64,
 }
 
-/// What a block is for.
+/// Role of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockRole {
     /// Describes the stream.
     First,
     /// Carries content.
     Data,
-    /// The exclusive or of the blocks of its group.
+    /// The exclusive or of the blocks in its group.
     Redundancy,
-    /// Says how much there is; a stream without it was cut off.
+    /// States the total; a stream without it is truncated.
     Last,
 }
 
@@ -66,20 +66,20 @@ impl BlockRole {
 pub(crate) struct BlockHeader {
     pub(crate) role: BlockRole,
     pub(crate) number: u64,
-    /// Bytes of the payload in use; of redundancy: the exclusive or of those of its group.
+    /// Used bytes of the payload; for redundancy, the exclusive or of those of its group.
     pub(crate) length: u32,
-    /// Of redundancy: the exclusive or of the CRCs of its group.
+    /// For redundancy, the exclusive or of the CRCs of its group.
     pub(crate) crcs: u32,
 }
 
 impl StreamLayout {
-    /// Bytes of a block's payload.
+    /// Payload size, bytes.
     #[must_use]
     pub const fn payload(&self) -> usize {
         self.block as usize - HEADER_BYTES
     }
 
-    /// Write the header into a block whose payload is there.
+    /// Writes the header into a block whose payload is complete.
     pub(crate) fn seal(&self, block: &mut [u8], header: BlockHeader) {
         block[..4].copy_from_slice(&MAGIC);
         block[KIND] = header.role.code();
@@ -97,7 +97,7 @@ impl StreamLayout {
         }
     }
 
-    /// The header of a block of this stream; `None` when it cannot be one.
+    /// The header of a block of this stream; `None` if invalid.
     pub(crate) fn header(&self, block: &[u8]) -> Option<BlockHeader> {
         let is_ours = block[..4] == MAGIC && u64_at(block, ID) == self.id;
         let role = BlockRole::ALL
@@ -113,7 +113,7 @@ impl StreamLayout {
         (is_ours && is_sound).then_some(header)
     }
 
-    /// Whether the CRC of a block is that of its bytes; true where blocks carry none.
+    /// Whether a block's CRC is correct; true for blocks without one.
     pub(crate) fn is_intact(&self, block: &[u8]) -> bool {
         !self.is_checked || crc_in(block) == crc_of(block)
     }
@@ -126,7 +126,7 @@ impl StreamLayout {
         bytes
     }
 
-    /// The layout that the beginning of a first block tells of; `None` when it is none.
+    /// The layout described by the start of a first block; `None` if invalid.
     pub(crate) fn described(start: &[u8]) -> Option<Self> {
         let description = start.get(HEADER_BYTES..HEADER_BYTES + DESCRIPTION_BYTES)?;
         let layout = Self {
@@ -144,17 +144,17 @@ impl StreamLayout {
     }
 }
 
-/// The CRC that a block carries.
+/// The CRC in a block.
 pub(crate) fn crc_in(block: &[u8]) -> u32 {
     u32_at(block, CRC)
 }
 
-/// Give a block that CRC.
+/// Writes the CRC into a block.
 pub(crate) fn put_crc(block: &mut [u8], crc: u32) {
     block[CRC..CRCS].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// CRC-32 (IEEE 802.3) of a block, its own field taken for zero.
+/// CRC-32 (IEEE 802.3) of a block, with its own field as zero.
 fn crc_of(block: &[u8]) -> u32 {
     let mut hasher = Hasher::new();
     hasher.update(&block[..CRC]);
@@ -163,7 +163,7 @@ fn crc_of(block: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// `sum` becomes the exclusive or of itself and `part`.
+/// XORs `part` into `sum`.
 pub(crate) fn fold(sum: &mut [u8], part: &[u8]) {
     for (sum, part) in sum.iter_mut().zip(part) {
         *sum ^= part;

@@ -1,4 +1,4 @@
-//! From blocks back to content, with what was wrong on the way.
+//! Decodes blocks to content, and records damage.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use crate::block::{
     BlockHeader, BlockRole, HEADER_BYTES, StreamLayout, crc_in, fold, put_crc, u64_at,
 };
 
-/// Blocks that are taken together where there are no groups.
+/// Blocks processed together if there are no groups.
 const BATCH: u64 = 16;
-/// Damages that are kept; a stream of noise has millions.
+/// Maximum number of damages kept; a stream of noise has millions.
 const DAMAGES_MAX: usize = 100;
 
-/// Why a stream cannot be read at all.
+/// Why a stream cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// It begins with something else.
+    /// It starts with something else.
     #[error("it does not begin with the first block of a backup stream")]
     NoBeginning,
-    /// It has no space for its first and its last block.
+    /// It is too short for its first and last block.
     #[error("it was cut off: it is only {bytes} bytes long, with blocks of {block}")]
     TooShort {
         /// Bytes of the stream.
@@ -27,34 +27,35 @@ pub enum Unreadable {
     },
 }
 
-/// Something wrong with a block.
+/// A damaged block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The place of the block in the stream, from 0.
+    /// Index of the block in the stream, from 0.
     pub block: u64,
-    /// What is wrong.
+    /// Kind of damage.
     pub what: What,
-    /// Whether the redundancy of its group made up for it.
+    /// Whether it was repaired by the redundancy of its group.
     pub is_repaired: bool,
 }
 
-/// What can be wrong.
+/// Kinds of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// It is not a block of this stream.
     Foreign,
-    /// Its bytes are not those that were written.
+    /// Its bytes were modified.
     Changed,
-    /// It is whole, and belongs elsewhere.
+    /// It is intact, but belongs elsewhere.
     Misplaced {
         /// Where it belongs.
         found: u64,
     },
     /// The stream ends before its last block.
     CutOff,
-    /// The blocks of a group do not agree with their redundancy, and no CRC tells which is wrong.
+    /// The blocks of a group contradict their redundancy, and without CRCs the wrong one is
+    /// unknown.
     Disagrees,
-    /// The last block tells of more, or less, than there is.
+    /// The last block states another total than found.
     WrongTotal,
 }
 
@@ -81,28 +82,28 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Reads a stream, some blocks at a time.
+/// Decodes a stream, some blocks at a time.
 #[derive(Debug)]
 pub struct Decoder {
     layout: StreamLayout,
     /// Blocks of the whole stream.
     total: u64,
-    /// Bytes behind the last whole block.
+    /// Bytes after the last whole block.
     rest: u64,
     next: u64,
     data_blocks: u64,
     content_bytes: u64,
     damages: Vec<Damage>,
-    /// Damages in all, and those that nothing made up for.
+    /// Number of damages, and of those not repaired.
     seen: u64,
     lost: u64,
 }
 
 impl Decoder {
-    /// A decoder of the stream that begins with `start` (a few hundred bytes) and is `len` long.
+    /// A decoder of a stream of `len` bytes that starts with `start` (a few hundred bytes).
     ///
     /// # Errors
-    /// When it cannot be read at all.
+    /// If it cannot be read at all.
     pub fn new(start: &[u8], len: u64) -> Result<Self, Unreadable> {
         let layout = StreamLayout::described(start).ok_or(Unreadable::NoBeginning)?;
         let block = u64::from(layout.block);
@@ -125,13 +126,13 @@ impl Decoder {
         })
     }
 
-    /// What its blocks have in common.
+    /// Common properties of its blocks.
     #[must_use]
     pub const fn layout(&self) -> &StreamLayout {
         &self.layout
     }
 
-    /// Bytes that [`Self::take`] wants next; 0 at the end.
+    /// Number of bytes for the next [`Self::take`]; 0 at the end.
     #[must_use]
     pub fn wanted(&self) -> usize {
         let last = self.total - 1;
@@ -144,8 +145,8 @@ impl Decoder {
         blocks as usize * self.layout.block as usize
     }
 
-    /// The next blocks, as many bytes as were [wanted](Self::wanted). They are repaired in place,
-    /// and the sink gets their content unless some of it is lost.
+    /// Processes the next blocks, as many bytes as [wanted](Self::wanted). They are repaired in
+    /// place, and the sink gets their content unless some of it is lost.
     ///
     /// # Errors
     /// Those of the sink.
@@ -171,7 +172,7 @@ impl Decoder {
         self.take_group(blocks, first, data);
         self.data_blocks += data as u64;
         for block in blocks.chunks_exact(self.layout.block as usize).take(data) {
-            // What is lost has no place in the content, and what follows would slip into it.
+            // Lost data leaves no gap in the content, and later data would move into its place.
             if self.lost == 0
                 && let Some(header) = self.layout.header(block)
             {
@@ -182,19 +183,19 @@ impl Decoder {
         Ok(())
     }
 
-    /// All that was wrong, the first hundred.
+    /// Damages, at most the first hundred.
     #[must_use]
     pub fn damages(&self) -> &[Damage] {
         &self.damages
     }
 
-    /// Blocks that were wrong.
+    /// Number of damaged blocks.
     #[must_use]
     pub const fn damages_seen(&self) -> u64 {
         self.seen
     }
 
-    /// Whether all content was there, or could be made up for.
+    /// Whether all content was intact or repaired.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.lost == 0 && self.wanted_none()
@@ -204,7 +205,8 @@ impl Decoder {
         self.next == self.total
     }
 
-    /// Blocks of a group, `data` of them with content, and one of redundancy if there are groups.
+    /// Processes the blocks of a group: `data` blocks with content, and one of redundancy if there
+    /// are groups.
     fn take_group(&mut self, blocks: &mut [u8], first: u64, data: usize) {
         let len = self.layout.block as usize;
         let mut wrong = Vec::new();
@@ -232,7 +234,7 @@ impl Decoder {
         }
     }
 
-    /// Without CRCs only the redundancy tells that something was changed.
+    /// Without CRCs, only the redundancy shows modifications.
     fn disagrees(&self, blocks: &[u8]) -> bool {
         if self.layout.group == 0 || self.layout.is_checked {
             return false;
@@ -246,7 +248,7 @@ impl Decoder {
         lengths != 0 || sum.iter().any(|&byte| byte != 0)
     }
 
-    /// Make the block at `place` from the others; whether that succeeded.
+    /// Reconstructs the block at `place` from the others. Returns whether that succeeded.
     fn mend(&self, blocks: &mut [u8], place: usize, number: u64) -> bool {
         let len = self.layout.block as usize;
         let mut made = vec![0; len];
@@ -282,7 +284,7 @@ impl Decoder {
 
     fn take_last(&mut self, block: &[u8]) {
         let last = self.total - 1;
-        // A whole block that should not be the last one, or bytes behind it: the end is missing.
+        // An intact block that should not be the last one, or bytes after it: the end is missing.
         let header = self.layout.header(block);
         let is_data = header.is_some_and(|it| it.role != BlockRole::Last && it.number == last);
         if is_data || self.rest > 0 {

@@ -1,19 +1,19 @@
-//! From content to blocks.
+//! Encodes content into blocks.
 
 use crate::block::{BlockHeader, BlockRole, HEADER_BYTES, StreamLayout, crc_in, fold};
 
-/// Makes a stream. The sink gets whole blocks, one at a time.
+/// Encodes a stream. The sink gets whole blocks, one at a time.
 #[derive(Debug)]
 pub struct Encoder {
     layout: StreamLayout,
     block: Vec<u8>,
-    /// Bytes of the payload of `block` in use.
+    /// Used bytes of `block`'s payload.
     used: usize,
     redundancy: Vec<u8>,
-    /// The exclusive or of lengths and CRCs of the group.
+    /// Exclusive or of lengths and CRCs of the group.
     lengths: u32,
     crcs: u32,
-    /// Blocks in the group so far.
+    /// Number of blocks in the group so far.
     members: u16,
     number: u64,
     data_blocks: u64,
@@ -21,7 +21,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Begin a stream: the sink gets its first block.
+    /// Starts a stream: the sink gets its first block.
     ///
     /// # Errors
     /// Those of the sink.
@@ -47,7 +47,7 @@ impl Encoder {
         Ok(this)
     }
 
-    /// More content.
+    /// Adds content.
     ///
     /// # Errors
     /// Those of the sink.
@@ -67,7 +67,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// There is no more content.
+    /// Ends the content.
     ///
     /// # Errors
     /// Those of the sink.
@@ -85,7 +85,7 @@ impl Encoder {
         self.send(BlockRole::Last, sink)
     }
 
-    /// Put as much into the block as fits.
+    /// Copies as much as fits into the block.
     fn push(&mut self, bytes: &[u8]) -> usize {
         let start = HEADER_BYTES + self.used;
         let taken = bytes.len().min(self.layout.block as usize - start);
@@ -132,7 +132,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Send the block; the unused rest of its payload is zero.
+    /// Sends the block, with the unused rest of its payload as zeroes.
     fn send<E>(
         &mut self,
         role: BlockRole,

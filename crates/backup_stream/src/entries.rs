@@ -1,23 +1,23 @@
-//! What the content of a stream is: files, directories and links one after the other, or an image.
+//! Content of a stream: files, directories and links one after the other, or an image.
 
 use crate::block::{u32_at, u64_at};
 
-/// The longest name, a path.
+/// Maximum length of a name, which is a path.
 pub const NAME_BYTES_MAX: usize = 4096;
 
-/// Bytes of an entry before its name.
+/// Size of an entry before its name, bytes.
 const HEAD_BYTES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A file; its bytes follow.
+    /// A file, followed by its bytes.
     File,
     Directory,
-    /// A symbolic link; what it points to follows.
+    /// A symbolic link, followed by its target.
     Link,
-    /// A file system or device as one piece; its bytes follow.
+    /// A file system or device as a whole, followed by its bytes.
     Image,
-    /// Nothing follows.
+    /// The end.
     End,
 }
 
@@ -31,46 +31,46 @@ impl EntryKind {
     ];
 }
 
-/// What was saved.
+/// A saved file, directory, link or image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupEntry {
     pub kind: EntryKind,
     /// Its permissions.
     pub mode: u32,
-    /// Bytes that follow.
+    /// Number of bytes that follow.
     pub size: u64,
-    /// Its path from the top of what was saved, as bytes: the system's names need not be text.
+    /// Path from the top of what was saved, as bytes, since names need not be text.
     pub name: Vec<u8>,
 }
 
-/// The content is no sequence of entries.
+/// Why content is not a valid sequence of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryFault {
-    /// No entry begins like this.
+    /// Unknown start of an entry.
     #[error("byte {at} of the content begins no entry")]
     Unknown { at: u64 },
-    /// A name is longer than any.
+    /// A name is too long.
     #[error("the entry at byte {at} of the content has a name of {bytes} bytes")]
     NameTooLong {
         at: u64,
         /// Its length.
         bytes: usize,
     },
-    /// There is content behind the end.
+    /// There is content after the end.
     #[error("content follows its end, at byte {at}")]
     BehindEnd { at: u64 },
 }
 
-/// What comes out of the content.
+/// Output of unpacking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unpacked<'a> {
-    /// An entry begins.
+    /// An entry starts.
     Entry(&'a BackupEntry),
-    /// The next bytes of the entry under way.
+    /// The next bytes of the current entry.
     Bytes(&'a [u8]),
 }
 
-/// The bytes that begin an entry.
+/// The bytes at the start of an entry.
 #[must_use]
 pub fn packed(entry: &BackupEntry) -> Vec<u8> {
     let code = EntryKind::ALL.iter().find(|(kind, _)| *kind == entry.kind);
@@ -88,22 +88,22 @@ pub fn packed(entry: &BackupEntry) -> Vec<u8> {
     bytes
 }
 
-/// Takes content apart.
+/// Unpacks content.
 #[derive(Debug, Default)]
 pub struct Unpacker {
-    /// The beginning of an entry that is not whole yet.
+    /// Start of an incomplete entry.
     head: Vec<u8>,
-    /// Bytes still to come of the entry under way.
+    /// Remaining bytes of the current entry.
     left: u64,
     at: u64,
     is_ended: bool,
 }
 
 impl Unpacker {
-    /// The next piece of content.
+    /// Processes the next piece of content.
     ///
     /// # Errors
-    /// When it is no sequence of entries, and those of the sink.
+    /// If it is not a valid sequence of entries, and those of the sink.
     // fuzzed: backup_stream
     pub fn take<E: From<EntryFault>>(
         &mut self,

@@ -1,8 +1,8 @@
 //! The stream that the measurement `backup` writes: blocks of one size, each with its number and a
-//! CRC, and groups of them with a block of redundancy, as the BACKUP of VMS has them.
+//! CRC, and groups of them with a block of redundancy, as in BACKUP of VMS.
 //!
-//! The format is our own, described in docs/backup-stream.md. Only bytes are turned into bytes
-//! here, and that is part of what is measured: the crate is optimised as the engine is.
+//! The format is our own, described in docs/backup-stream.md. The code only transforms bytes, which
+//! is part of the measurement: the crate is optimised like the engine.
 
 mod block;
 mod decoder;
