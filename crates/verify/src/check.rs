@@ -1,47 +1,47 @@
-//! Judges bytes that were read: sector by sector, then write by write.
+//! Judges bytes read back, sector by sector, then write by write.
 
 use crate::finding::{Class, Expected, SectorContent, VerifyMismatch};
 use crate::header::{SECTOR_BYTES, Sector, SectorFault, SectorHeader, read_sector};
 
-/// Which writes may be in a block.
+/// Writes that may be in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The oldest; zero where nothing needs to be there.
+    /// The oldest; zero if nothing needs to be there.
     pub least: u64,
-    /// The newest that was asked for.
+    /// The newest that was issued.
     pub most: u64,
 }
 
 impl Bounds {
-    /// Whether one write alone may be there.
+    /// Whether only one write may be there.
     const fn is_one(self) -> bool {
         self.least == self.most
     }
 }
 
-/// Where bytes were read.
+/// Position of the bytes.
 #[derive(Clone, Copy, Debug)]
 struct BlockPosition {
     target: u32,
     offset: u64,
 }
 
-/// What a sector is, against what it should be.
+/// Judgement of a sector.
 #[derive(Clone, Copy, Debug)]
 enum BlockVerdict {
     Good,
     Bad(Class, SectorContent),
 }
 
-/// Sectors in a row that should hold the same write.
+/// Consecutive sectors that should hold the same write.
 struct SectorRun {
     bounds: Bounds,
     good: bool,
     wrong: Vec<(u64, Class, SectorContent)>,
 }
 
-/// What is wrong with `bytes`, which were read from `target` at `offset`. `bounds` has an entry for
-/// each block of `unit` bytes, the first for the block in which `offset` lies.
+/// Finds errors in `bytes`, read from `target` at `offset`. `bounds` has an entry for each block of
+/// `unit` bytes, starting with the block of `offset`.
 #[must_use]
 pub fn check(
     bytes: &[u8],
@@ -72,7 +72,7 @@ pub fn check(
             }
             verdict => verdict,
         };
-        // Blocks in which several writes may be say nothing of each other.
+        // Blocks that may hold several writes say nothing about each other.
         let goes_on = |run: &SectorRun| run.bounds == bounds && bounds.is_one();
         if !run.as_ref().is_some_and(goes_on) {
             findings.extend(run.take().and_then(|run| run.finding(target)));
@@ -88,9 +88,8 @@ pub fn check(
     findings
 }
 
-/// The writes of which a part is there, in sectors that lie where they belong. Where several writes
-/// may be in a block, its sectors say nothing of each other by their numbers: what a write should
-/// have reached is known from its header alone.
+/// Writes of which a part is present in sectors at the right place. If several writes may be in a
+/// block, numbers do not relate its sectors: the extent of a write is known only from its header.
 fn present_writes(bytes: &[u8], seed: u64, first: BlockPosition) -> Vec<SectorHeader> {
     let mut present: Vec<SectorHeader> = Vec::new();
     let places = (first.offset..).step_by(SECTOR_BYTES);
@@ -122,7 +121,7 @@ fn judge(sector: &[u8], seed: u64, place: BlockPosition, bounds: Bounds) -> Bloc
     let sequence = header.sequence;
     match sequence < bounds.least {
         true => BlockVerdict::Bad(Class::Stale, SectorContent::Write { sequence }),
-        // A write that is newer than what a state file of before a crash knows is as good as any.
+        // A write newer than those in a state file from before a crash is acceptable.
         false => BlockVerdict::Good,
     }
 }
@@ -138,7 +137,7 @@ fn of_fault(fault: SectorFault) -> BlockVerdict {
     }
 }
 
-/// What a header says that belongs to another place.
+/// Judgement of a header that belongs to another place.
 fn elsewhere(header: &SectorHeader, place: BlockPosition) -> Option<SectorContent> {
     let SectorHeader {
         target,
@@ -155,8 +154,8 @@ fn elsewhere(header: &SectorHeader, place: BlockPosition) -> Option<SectorConten
 }
 
 impl SectorHeader {
-    /// Whether this write, of which a part is there, would have to be in the sector at `offset`: it
-    /// reached it, and is one of those that may be there.
+    /// Whether this partially present write must be in the sector at `offset`: it covers it, and is
+    /// one of those that may be there.
     fn should_be_at(&self, offset: u64, bounds: Bounds) -> bool {
         let is_reached = (self.begin..self.begin + u64::from(self.len)).contains(&offset);
         is_reached && (bounds.least..=bounds.most).contains(&self.sequence)
@@ -171,8 +170,8 @@ impl SectorRun {
         }
     }
 
-    /// What all its sectors together are: damage goes before a wrong place, a wrong place before a
-    /// part that is missing.
+    /// Combined judgement of all its sectors: damage has priority over a wrong place, which has
+    /// priority over a missing part.
     fn finding(self, target: u32) -> Option<VerifyMismatch> {
         let has = |class| self.wrong.iter().any(|(_, it, _)| *it == class);
         let class = match () {
@@ -200,9 +199,8 @@ impl SectorRun {
     }
 }
 
-/// What is wrong with `bytes` where no ledger knows what was written: each sector must be a sound
-/// one of this place, and no write may be there in part only. An old write that is whole cannot be
-/// told from the last one.
+/// Finds errors in `bytes` without a ledger: each sector must be valid and belong to this place,
+/// and no write may be partial. A complete old write cannot be distinguished from the last one.
 #[must_use]
 pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<VerifyMismatch> {
     let sectors = bytes.chunks_exact(SECTOR_BYTES);
@@ -210,7 +208,7 @@ pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<Verify
     let heads: Vec<(u64, Sector)> = sectors
         .zip(places)
         .map(|(sector, offset)| {
-            // Whose seed it is, nobody knows: a header of this place is expected.
+            // The seed is unknown: a header for this place is expected.
             let expected = target.unwrap_or_else(|| claimed_target(sector));
             (offset, read_sector(sector, None, expected, offset))
         })
@@ -245,7 +243,7 @@ fn claimed_target(sector: &[u8]) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
-/// The sound headers of which there is one for each write.
+/// One valid header of each write.
 fn newest_by_write(heads: &[(u64, Sector)]) -> Vec<SectorHeader> {
     let mut writes: Vec<SectorHeader> = Vec::new();
     for (offset, sector) in heads {
@@ -261,15 +259,15 @@ fn newest_by_write(heads: &[(u64, Sector)]) -> Vec<SectorHeader> {
     writes
 }
 
-/// Whether a later write should have replaced this sector: of the same run by its number, of
-/// another by its time.
+/// Whether a later write should have replaced this sector: later by number within the run, by time
+/// for another run.
 fn is_overtaken(header: &SectorHeader, writes: &[SectorHeader]) -> bool {
     let covers = |write: &SectorHeader, offset: u64| {
         (write.begin..write.begin + u64::from(write.len)).contains(&offset)
     };
     writes.iter().any(|write| match write.seed == header.seed {
         true => write.sequence > header.sequence && covers(write, header.offset),
-        // Only where each covers both is one of them surely there in part.
+        // Only if each covers both is one of them certainly partial.
         false => {
             let is_later = write.time_ns > header.time_ns;
             is_later && covers(write, header.offset) && covers(header, write.offset)
@@ -277,7 +275,7 @@ fn is_overtaken(header: &SectorHeader, writes: &[SectorHeader]) -> bool {
     })
 }
 
-/// Add a wrong sector, to the finding before where it goes on.
+/// Adds a wrong sector, merging it with the previous finding if possible.
 fn append(
     findings: &mut Vec<VerifyMismatch>,
     (class, offset, found): (Class, u64, SectorContent),
@@ -308,7 +306,7 @@ mod tests {
     use super::*;
     use crate::header::seal;
 
-    /// Bug: half a block of an earlier run passed, since numbers of two runs have no order.
+    /// Bug: half a block of an earlier run passed, since numbers of two runs are not ordered.
     #[test]
     fn parts_of_two_runs_in_one_write_are_torn_without_a_ledger() {
         let written = |seed: u64| {
@@ -333,7 +331,7 @@ mod tests {
             .iter()
             .map(|it| (it.class, it.offset, it.bytes))
             .collect();
-        // The older part is what should have been replaced.
+        // The older part should have been replaced.
         assert_eq!(listed, [(Class::Torn, 8192, 2048)]);
     }
 }

@@ -1,4 +1,4 @@
-//! What reading files back found, by path.
+//! Findings from reading files back, by path.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::{Findings, VerifyMismatch};
 
-/// What is wrong with files, and how much was read.
+/// Findings in files, and the amount read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFindings {
     findings: Findings,
-    /// The files of the first findings, by the number in their headers.
+    /// Paths of the first findings, by the number in their headers.
     paths: BTreeMap<u32, String>,
-    /// Bytes that were read and judged.
+    /// Bytes read and judged.
     bytes: u64,
 }
 
-/// The number of a file in its headers: the CRC-32C of its path.
+/// Number of a file in its headers: the CRC-32C of its path.
 #[must_use]
 pub fn number_of_file(path: &str) -> u32 {
     crc32c::crc32c(path.as_bytes())
 }
 
 impl FileFindings {
-    /// Add what is wrong with `bytes` bytes of the file at `path`.
+    /// Adds findings in `bytes` bytes of the file at `path`.
     pub fn note(&mut self, found: &[VerifyMismatch], path: &str, bytes: u64) {
         self.bytes += bytes;
         for finding in found {
@@ -34,7 +34,7 @@ impl FileFindings {
         }
     }
 
-    /// Add all of `other`.
+    /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.findings.merge(&other.findings);
         self.bytes += other.bytes;
@@ -43,19 +43,19 @@ impl FileFindings {
         }
     }
 
-    /// How many of each class.
+    /// Number of findings in each class.
     #[must_use]
     pub const fn counts(&self) -> &Findings {
         &self.findings
     }
 
-    /// Bytes that were read and judged.
+    /// Bytes read and judged.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The first ones in words, each with its path.
+    /// The first findings in words, with their paths.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let path =
             |finding: &VerifyMismatch| self.paths.get(&finding.target).map_or("?", String::as_str);

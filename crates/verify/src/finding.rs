@@ -1,10 +1,10 @@
-//! What reading back found, in words.
+//! Findings from reading back, in words.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Findings that are kept with all they say; of the others only the number is.
+/// Maximum number of findings kept with details; the others are only counted.
 const KEPT_MAX: usize = 100;
 
 units::words! {
@@ -25,23 +25,23 @@ units::words! {
     }
 }
 
-/// Which writes may be at a place, by their numbers.
+/// Writes that may be at a place, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
     /// The oldest.
     pub least: u64,
-    /// The newest; `None` where it is not known.
+    /// The newest; `None` if unknown.
     pub most: Option<u64>,
 }
 
-/// What is at a place.
+/// Content of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "holds", rename_all = "kebab-case")]
 pub enum SectorContent {
     Zeroes,
     /// Bytes without a header.
     Foreign,
-    /// That write of this run.
+    /// A write of this run.
     Write {
         /// Its number.
         sequence: u64,
@@ -53,40 +53,40 @@ pub enum SectorContent {
     },
     /// A write to another place.
     Elsewhere {
-        /// The target that it was for.
+        /// Its target.
         target: u32,
-        /// The offset that it was for.
+        /// Its offset.
         offset: u64,
         /// Its number.
         sequence: u64,
     },
-    /// A checksum that is not that of the bytes.
+    /// A wrong checksum.
     Checksum {
-        /// The checksum that the sector carries.
+        /// The stored checksum.
         carried: u32,
         /// The checksum of the bytes.
         computed: u32,
     },
 }
 
-/// One place that does not hold what it should.
+/// A place with wrong content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyMismatch {
-    /// What kind of difference it is.
+    /// Class of the difference.
     pub class: Class,
-    /// The file or device, by its number.
+    /// Number of the file or device.
     pub target: u32,
-    /// The first wrong sector, bytes from the beginning of the target.
+    /// Offset of the first wrong sector, bytes from the start of the target.
     pub offset: u64,
-    /// Bytes in wrong sectors from there on that belong to the same write.
+    /// Bytes in wrong sectors from there that belong to the same write.
     pub bytes: u64,
-    /// What should be there.
+    /// Expected writes.
     pub expected: Expected,
-    /// What the first wrong sector holds.
+    /// Content of the first wrong sector.
     pub found: SectorContent,
 }
 
-/// How many of each class there were, and what the first ones say.
+/// Counts of findings by class, with details of the first ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
     counts: [u64; Class::ALL.len()],
@@ -138,7 +138,7 @@ impl fmt::Display for VerifyMismatch {
 }
 
 impl Findings {
-    /// Add one.
+    /// Adds a finding.
     pub fn note(&mut self, finding: VerifyMismatch) {
         self.counts[finding.class as usize] += 1;
         if self.kept.len() < KEPT_MAX {
@@ -146,7 +146,7 @@ impl Findings {
         }
     }
 
-    /// How many there are of a class.
+    /// Number of findings in a class.
     #[must_use]
     pub fn count(&self, class: Class) -> u64 {
         self.counts[class as usize]
@@ -157,13 +157,13 @@ impl Findings {
         self.counts.iter().sum()
     }
 
-    /// The first ones, in the order in which they were found.
+    /// The first findings, in order of discovery.
     #[must_use]
     pub fn first(&self) -> &[VerifyMismatch] {
         &self.kept
     }
 
-    /// Add all of `other`.
+    /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             *count += more;
@@ -174,7 +174,7 @@ impl Findings {
 }
 
 impl fmt::Display for Findings {
-    /// "2 lost, 1 torn"; "nothing wrong" without any.
+    /// "2 lost, 1 torn"; "nothing wrong" without findings.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let there = Class::ALL.iter().filter(|class| self.count(**class) > 0);
         let parts = there.map(|class| format!("{} {}", self.count(*class), class.name()));

@@ -1,67 +1,65 @@
-//! The header of a sector: whose write it is part of, which one, and where it belongs.
+//! The header of a sector: its ledger, its write, and its place.
 //!
-//! Each sector has one, because a sector is what storage writes whole or not at all: a torn write
-//! then shows as sectors of two writes. The checksum is CRC-32C over the sector without the
-//! checksum itself.
+//! Each sector has one, because storage writes sectors atomically: a torn write then shows as
+//! sectors of two writes. The checksum is CRC-32C over the sector without the checksum itself.
 
 pub const SECTOR_BYTES: usize = 512;
-/// Bytes at the beginning of each sector that belong to its header.
+/// Size of the header at the start of each sector, bytes.
 pub const HEADER_BYTES: usize = 56;
 
 const MAGIC: [u8; 4] = *b"SkVf";
-/// The checksum's place in a sector.
+/// Position of the checksum in a sector.
 const CHECKSUM: std::ops::Range<usize> = 4..8;
 
-/// What a sector says of itself.
+/// Header of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectorHeader {
-    /// The ledger that its write is in.
+    /// Seed of its ledger.
     pub seed: u64,
-    /// The number of its write, from 1: a later write has a larger one.
+    /// Number of its write, from 1, increasing.
     pub sequence: u64,
-    /// The file or device that it was written to.
+    /// File or device to which it was written.
     pub target: u32,
-    /// Where the sector belongs, bytes.
+    /// Offset of the sector, bytes.
     pub offset: u64,
-    /// Where its write begins, bytes.
+    /// Start of its write, bytes.
     pub begin: u64,
-    /// Bytes of its write.
+    /// Size of its write, bytes.
     pub len: u32,
-    /// When it was asked for, nanoseconds since 1970 by the clock of its machine: writes of two
-    /// runs have no other order.
+    /// When it was issued, nanoseconds since 1970 by its machine's clock, since writes of two runs
+    /// have no other order.
     pub time_ns: u64,
 }
 
-/// What a sector holds.
+/// Content of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sector {
-    /// A header, and what the checksum says is right.
+    /// A header with a correct checksum.
     Sound(SectorHeader),
     /// Something else.
     Unsound(SectorFault),
 }
 
-/// What a sector without a sound header holds.
+/// Content of a sector without a valid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectorFault {
     Zeroes,
-    /// Something that resembles the header that was expected, with another checksum.
+    /// Resembles the expected header, with a wrong checksum.
     Flipped {
-        /// The checksum that it carries.
+        /// The stored checksum.
         carried: u32,
-        /// The checksum of what it holds.
+        /// The computed checksum.
         computed: u32,
     },
-    /// Nothing that was written with a header.
+    /// Something without a header.
     Foreign,
 }
 
-/// Put a header into each sector of `bytes`, which are one write of `first.len` bytes; `first` is
-/// the header of the first sector. What a sector holds behind its header stays, and is part of the
-/// checksum.
+/// Writes a header into each sector of `bytes`, a write of `first.len` bytes; `first` is the header
+/// of the first sector. The rest of a sector is unchanged, and included in the checksum.
 ///
 /// # Panics
-/// When `bytes` are not whole sectors.
+/// If `bytes` are not whole sectors.
 pub fn seal(bytes: &mut [u8], first: SectorHeader) {
     assert!(
         bytes.len().is_multiple_of(SECTOR_BYTES),
@@ -76,11 +74,11 @@ pub fn seal(bytes: &mut [u8], first: SectorHeader) {
     }
 }
 
-/// What a sector holds, where a write of ledger `seed` to that place is expected; `seed` is `None`
-/// where any ledger's will do.
+/// The content of a sector where a write of ledger `seed` to that place is expected; `seed` is
+/// `None` for any ledger.
 ///
 /// # Panics
-/// When it is not [`SECTOR_BYTES`] long.
+/// If it is not [`SECTOR_BYTES`] long.
 #[must_use]
 pub fn read_sector(sector: &[u8], seed: Option<u64>, target: u32, offset: u64) -> Sector {
     assert_eq!(sector.len(), SECTOR_BYTES, "a sector");
@@ -94,7 +92,7 @@ pub fn read_sector(sector: &[u8], seed: Option<u64>, target: u32, offset: u64) -
     if sector.iter().all(|byte| *byte == 0) {
         return Sector::Unsound(SectorFault::Zeroes);
     }
-    // One damaged field leaves the others as they were.
+    // A single damaged field leaves the others intact.
     let is_seed = seed.is_some_and(|seed| seed == header.seed);
     let is_place = (header.target, header.offset) == (target, offset);
     let after = offset.checked_sub(header.begin);
@@ -186,14 +184,14 @@ mod tests {
         }
     }
 
-    /// Every bit of a sector is under the checksum, and one that flips never makes it foreign.
+    /// The checksum covers every bit of a sector, and a flipped bit never makes it unrecognisable.
     #[test]
     fn any_flipped_bit_is_seen() {
         let bytes = written();
         for bit in 0..SECTOR_BYTES * 8 {
             let mut sector = bytes[..SECTOR_BYTES].to_vec();
             sector[bit / 8] ^= 1 << (bit % 8);
-            // Bug: without the ledger's seed a damaged place made it foreign.
+            // Bug: without the ledger's seed, a damaged place was not recognised as ours.
             for seed in [Some(FIRST.seed), None] {
                 let found = read_sector(&sector, seed, 3, 8192);
                 let is_flipped = matches!(found, Sector::Unsound(SectorFault::Flipped { .. }));

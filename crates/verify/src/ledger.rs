@@ -1,12 +1,12 @@
-//! What was written where, what of it was acknowledged, and what was flushed.
+//! The ledger: which writes went where, and which were acknowledged and flushed.
 //!
 //! A write has a number, its sequence. For each block the ledger keeps the range of writes that may
-//! be there. Writes to a block that overlap in time may be carried out in any order: together they
-//! are a group, and once the last of them is done any of them may be there, but nothing older. A
-//! flush makes durable what was done before it was asked for. After a crash a block may hold
-//! anything from its last durable group to the last write that was asked for.
+//! be there. Writes to a block that overlap in time may be executed in any order: they form a
+//! group, and once the last of them completes any of them may be there, but nothing older. A flush
+//! makes durable what completed before it was issued. After a crash a block may hold anything from
+//! its last durable group to the last write issued.
 //!
-//! All numbers lie in one row of words.
+//! All numbers are in one array of words.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,35 +15,35 @@ use crate::check::{Bounds, check, check_alone};
 use crate::finding::VerifyMismatch;
 use crate::header::{SECTOR_BYTES, SectorHeader, seal};
 
-/// Words of a block, of which it uses six: a power of two, so that none spans two pages of a file,
-/// which may reach a disk at different moments.
+/// Words per block, of which six are used: a power of two, so that no block spans two pages of a
+/// file, which may reach the disk at different times.
 pub const BLOCK_WORDS: usize = 8;
-/// Words before the blocks: the number of the last write, the count of events, and for each target
+/// Words before the blocks: the number of the last write, the number of events, and for each target
 /// the event up to which it is flushed.
 const HEAD_WORDS: u64 = 2;
-/// Blocks share so many locks.
+/// Number of locks shared by the blocks.
 const LOCKS: usize = 256;
 
-/// What a block's words are.
+/// The words of a block.
 #[derive(Clone, Copy)]
 enum Word {
-    /// The newest write that was asked for.
+    /// The newest write issued.
     Issued,
-    /// The oldest write of the group that is under way.
+    /// The oldest write of the current group.
     Group,
-    /// Writes of the group that are not done, and whether one of it was done well or durably.
+    /// Number of incomplete writes of the group, and whether one of it succeeded or was durable.
     Pending,
-    /// The oldest write that may be there, now that it was acknowledged.
+    /// The oldest write that may be there according to acknowledgements.
     Floor,
-    /// The event at which that became so.
+    /// The event at which that changed.
     Settled,
-    /// The oldest write that may be there after a crash, apart from what the flushes tell.
+    /// The oldest write that may be there after a crash, apart from flushes.
     Durable,
 }
 
-/// In [`Word::Pending`]: one write of the group was done well.
+/// In [`Word::Pending`]: a write of the group succeeded.
 const ANY_GOOD: u64 = 1 << 32;
-/// In [`Word::Pending`]: one write of the group was durable.
+/// In [`Word::Pending`]: a write of the group was durable.
 const ANY_DURABLE: u64 = 1 << 33;
 const COUNT: u64 = ANY_GOOD - 1;
 
@@ -58,36 +58,36 @@ pub enum LedgerError {
         /// Bytes of a block.
         unit: u64,
     },
-    /// The words are those of another ledger.
+    /// The words belong to another ledger.
     #[error("the state holds {there} words, and {needed} are needed: it belongs to another target")]
     Words {
-        /// Words that there are.
+        /// Number of words.
         there: u64,
-        /// Words that are needed.
+        /// Required number of words.
         needed: u64,
     },
 }
 
-/// How a write ended.
+/// Outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteOutcome {
-    /// It is done, and may be lost with the power.
+    /// Completed, but may be lost with the power.
     Done,
-    /// It is done, and survives a power loss.
+    /// Completed and durable.
     Durable,
-    /// It failed: all, nothing or a part of it may be there.
+    /// Failed: all, none or a part of it may be there.
     Failed,
 }
 
-/// What must be there when a target is read.
+/// Requirement for a target's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedDurability {
     Acknowledged,
-    /// What was acknowledged before the last flush; of what came after either may be there.
+    /// What was acknowledged before the last flush; later writes may or may not be there.
     Flushed,
 }
 
-/// The numbers of a ledger, which all workers share: in memory, or in a file that outlives a kill.
+/// The words of a ledger, shared by all workers: in memory, or in a file that survives a kill.
 pub type Words = Arc<dyn AsRef<[AtomicU64]> + Send + Sync>;
 
 /// Words of a new ledger.
@@ -96,14 +96,14 @@ pub fn new_words(count: u64) -> Words {
     words_of((0..count).map(|_| 0))
 }
 
-/// Those numbers, as a state file holds them.
+/// Words with these numbers from a state file.
 #[must_use]
 pub fn words_of(numbers: impl Iterator<Item = u64>) -> Words {
     let words: Vec<AtomicU64> = numbers.map(AtomicU64::new).collect();
     Arc::new(words)
 }
 
-/// How many words a ledger of targets of those lengths needs.
+/// Number of words for targets of those lengths.
 #[must_use]
 pub fn words_needed(unit: u64, lens: &[u64]) -> u64 {
     let blocks = lens.iter().map(|len| len.div_ceil(unit));
@@ -111,20 +111,20 @@ pub fn words_needed(unit: u64, lens: &[u64]) -> u64 {
     first_block(lens).saturating_add(blocks.saturating_mul(BLOCK_WORDS as u64))
 }
 
-/// The first word of the blocks.
+/// Index of the first block's words.
 fn first_block(lens: &[u64]) -> u64 {
     (HEAD_WORDS + lens.len() as u64).next_multiple_of(BLOCK_WORDS as u64)
 }
 
-/// What was written to some targets. Shared by all workers.
+/// The ledger of some targets, shared by all workers.
 pub struct Ledger {
     seed: u64,
     unit: u64,
-    /// The first word of each target's blocks, and how many blocks it has.
+    /// First word of each target's blocks, and number of blocks.
     targets: Vec<(u64, u64)>,
     words: Words,
     locks: Vec<Mutex<()>>,
-    /// Held while a write is noted: writes are noted in the order of their numbers.
+    /// Held while a write is recorded, so that writes are recorded in the order of their numbers.
     order: Mutex<()>,
 }
 
@@ -143,7 +143,7 @@ impl Ledger {
     /// has `unit` bytes.
     ///
     /// # Errors
-    /// When blocks are not whole sectors, or there are too few words.
+    /// If blocks are not whole sectors, or there are too few words.
     pub fn new(seed: u64, unit: u64, lens: &[u64], words: Words) -> Result<Self, LedgerError> {
         if unit == 0 || !unit.is_multiple_of(SECTOR_BYTES as u64) {
             return Err(LedgerError::Unit { unit });
@@ -169,13 +169,13 @@ impl Ledger {
         })
     }
 
-    /// What its headers carry.
+    /// Seed in its headers.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Bytes of a block.
+    /// Block size, bytes.
     #[must_use]
     pub const fn unit(&self) -> u64 {
         self.unit
@@ -189,11 +189,11 @@ impl Ledger {
             .is_some_and(|(_, blocks)| *blocks > 0)
     }
 
-    /// A write is about to be asked for at `time_ns`, nanoseconds since 1970: put headers into its
-    /// bytes. Returns its number.
+    /// Called before a write is issued at `time_ns`, nanoseconds since 1970: writes headers into
+    /// its bytes. Returns its number.
     ///
     /// # Panics
-    /// When it lies beyond the target, or is not whole blocks.
+    /// If it exceeds the target, or is not whole blocks.
     pub fn begin_write(&self, (target, offset): (u32, u64), bytes: &mut [u8], time_ns: u64) -> u64 {
         let len = bytes.len() as u64;
         assert!(
@@ -234,7 +234,7 @@ impl Ledger {
         sequence
     }
 
-    /// A write is done.
+    /// Called when a write completed.
     pub fn end_write(&self, target: u32, offset: u64, len: u64, outcome: WriteOutcome) {
         let event = self.next(1);
         let flushed = self.flushed(target).load(Relaxed);
@@ -261,26 +261,26 @@ impl Ledger {
         }
     }
 
-    /// A flush is about to be asked for; what it returns is for [`Ledger::end_flush`].
+    /// Called before a flush is issued; the result is for [`Ledger::end_flush`].
     #[must_use]
     pub fn begin_flush(&self) -> u64 {
         self.next(1)
     }
 
-    /// The flush of a target that began then is done well.
+    /// The flush of a target that started with that event succeeded.
     pub fn end_flush(&self, target: u32, began: u64) {
         self.flushed(target).fetch_max(began, Relaxed);
     }
 
-    /// A read is about to be asked for: the oldest write that each of its blocks may hold.
+    /// Called before a read is issued: the oldest write that each of its blocks may hold.
     #[must_use]
     pub fn begin_read(&self, target: u32, offset: u64, len: u64) -> Vec<u64> {
         let floor = |block| self.block(target, block).0.of(Word::Floor);
         self.blocks(offset, len).map(floor).collect()
     }
 
-    /// What is wrong with what a read brought; `floors` is what [`Ledger::begin_read`] said. Blocks
-    /// that were never written are not judged.
+    /// Finds errors in the data of a read; `floors` is the result of [`Ledger::begin_read`]. Blocks
+    /// never written are not judged.
     #[must_use]
     pub fn end_read(
         &self,
@@ -298,7 +298,7 @@ impl Ledger {
         check(bytes, (self.seed, target, offset), self.unit, &bounds)
     }
 
-    /// The same where a header of whatever run is expected in blocks that were never written.
+    /// The same, expecting a header of any run in blocks never written.
     #[must_use]
     pub fn end_read_of_others(
         &self,
@@ -321,7 +321,7 @@ impl Ledger {
         findings
     }
 
-    /// What is wrong with `bytes` that were read while nothing is written.
+    /// Finds errors in `bytes` read while nothing is being written.
     #[must_use]
     pub fn judge(
         &self,
@@ -346,20 +346,20 @@ impl Ledger {
         check(bytes, (self.seed, target, offset), self.unit, &bounds)
     }
 
-    /// The number of the last write; 0 before the first.
+    /// Number of the last write; 0 before the first.
     #[must_use]
     pub fn last_write(&self) -> u64 {
         self.words()[0].load(Relaxed)
     }
 
-    /// How many of these bytes a write after that number was asked for.
+    /// How many of these bytes were written by writes after that number.
     #[must_use]
     pub fn bytes_written_after(&self, write: u64, target: u32, offset: u64, len: u64) -> u64 {
         let is_later = |block: &u64| self.block(target, *block).0.of(Word::Issued) > write;
         self.blocks(offset, len).filter(is_later).count() as u64 * self.unit
     }
 
-    /// Where a target was written: begins and lengths in bytes, in order, none longer than `most`.
+    /// Written ranges of a target: starts and lengths in bytes, in order, none longer than `most`.
     pub fn written(&self, target: u32, most: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let blocks = self.targets[target as usize].1;
         let most = (most / self.unit).max(1);
@@ -380,7 +380,7 @@ impl Ledger {
         (*self.words).as_ref()
     }
 
-    /// Count one up and return it, from 1.
+    /// Increments a counter and returns it, starting with 1.
     fn next(&self, word: usize) -> u64 {
         self.words()[word].fetch_add(1, Relaxed) + 1
     }
@@ -393,7 +393,7 @@ impl Ledger {
         offset / self.unit..(offset + len).div_ceil(self.unit)
     }
 
-    /// The words of a block, for the holder of the lock alone.
+    /// The words of a block; the caller must hold its lock.
     fn block(&self, target: u32, block: u64) -> (BlockWords<'_>, MutexGuard<'_, ()>) {
         let (first, count) = self.targets[target as usize];
         assert!(block < count, "block {block} of {count} of target {target}");

@@ -1,9 +1,9 @@
-//! What written blocks say of themselves, and what reading them back tells of a target.
+//! Verification: self-describing blocks, and findings from reading them back.
 //!
-//! Every sector of a write begins with a [`SectorHeader`]. A [`Ledger`] keeps what was written
-//! where, what of it was acknowledged, and what was flushed. Together they tell a write that was
-//! lost, one that is old, misplaced, torn or flipped. Reads and writes nothing itself: bytes come
-//! in, findings go out.
+//! Every sector of a write begins with a [`SectorHeader`]. A [`Ledger`] records which writes went
+//! where, and which were acknowledged and flushed. Together they detect writes that are lost,
+//! stale, misplaced, torn or flipped. Reads and writes nothing itself: bytes come in, findings go
+//! out.
 
 mod check;
 mod files;

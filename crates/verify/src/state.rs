@@ -1,76 +1,74 @@
-//! The beginning of a state file: whose ledger it holds, of which targets. The ledger's
-//! words follow.
+//! The head of a state file, with the identity of its ledger and targets, followed by the ledger's
+//! words.
 //!
-//! Little-endian: magic `SkState1` (8), CRC-32C of all that follows up to the words (4),
-//! bytes before
-//! the words (4), seed (8), unit (8), number of targets (4), 4 zeroes; then of each target
-//! its bytes (8),
-//! 0 for one that is not verified, the length of its path (4) and the path. Zeroes fill it up to a
-//! multiple of 4096 bytes.
+//! Little-endian: magic `SkState1` (8), CRC-32C of all that follows up to the words (4), bytes
+//! before the words (4), seed (8), unit (8), number of targets (4), 4 zeroes; then of each target
+//! its bytes (8), 0 for one that is not verified, the length of its path (4) and the path. Zeroes
+//! fill it up to a multiple of 4096 bytes.
 
-/// What state files begin with.
+/// First bytes of state files.
 pub const STATE_MAGIC: [u8; 8] = *b"SkState1";
-/// The words begin at a multiple of this.
+/// Alignment of the words.
 const PAGE: usize = 4096;
 /// Bytes before the first target.
 const FIXED: usize = 40;
-/// The checksum covers what is behind it.
+/// Start of the part covered by the checksum.
 const COVERED: usize = 12;
-/// More than any run has: the paths of 65,536 files.
+/// Maximum size of a head: the paths of 65,536 files.
 const HEAD_BYTES_MAX: usize = 1 << 28;
 
 /// A target of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateTarget {
-    /// Bytes of it; 0 where it is not verified.
+    /// Its size in bytes; 0 if it is not verified.
     pub bytes: u64,
-    /// Where it is, as bytes: paths need not be text.
+    /// Its path as bytes, since paths need not be text.
     pub path: Vec<u8>,
 }
 
-/// What a state file says before its words.
+/// Head of a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateHead {
-    /// What the headers of its writes carry.
+    /// Seed in the headers of its writes.
     pub seed: u64,
-    /// Bytes of a block.
+    /// Block size, bytes.
     pub unit: u64,
-    /// All targets, by their numbers.
+    /// All targets, by number.
     pub targets: Vec<StateTarget>,
 }
 
-/// Why a file is no state.
+/// Why a file is not a valid state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// It begins with something else.
+    /// It starts with something else.
     #[error("it is no state of --verify-state: it begins with other bytes")]
     Foreign,
     /// It ends too early.
     #[error("it is cut short: a state of these targets has {needed} bytes, and it has {there}")]
     Short {
-        /// Bytes that it should have.
+        /// Required size, bytes.
         needed: u64,
-        /// Bytes that it has.
+        /// Actual size, bytes.
         there: u64,
     },
-    /// Its checksum is not that of its bytes.
+    /// Its checksum is wrong.
     #[error("it is damaged: its head has checksum {computed:08x} where it says {carried:08x}")]
     Damaged {
-        /// The checksum that it carries.
+        /// The stored checksum.
         carried: u32,
-        /// The checksum of what it holds.
+        /// The computed checksum.
         computed: u32,
     },
 }
 
 impl StateHead {
-    /// Lengths of the targets in bytes, as a ledger takes them.
+    /// Lengths of the targets in bytes, for a ledger.
     #[must_use]
     pub fn lens(&self) -> Vec<u64> {
         self.targets.iter().map(|it| it.bytes).collect()
     }
 
-    /// Its bytes: the words begin behind them.
+    /// Its encoded bytes, followed by the words.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = STATE_MAGIC.to_vec();
@@ -92,10 +90,10 @@ impl StateHead {
         bytes
     }
 
-    /// How many bytes the head has that begins with these [`StateHead::FIRST_BYTES`].
+    /// Length of the head that starts with these [`StateHead::FIRST_BYTES`].
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is invalid.
     pub fn encoded_len(first: &[u8]) -> Result<usize, StateError> {
         if !first.starts_with(&STATE_MAGIC) {
             return Err(StateError::Foreign);
@@ -111,13 +109,13 @@ impl StateHead {
         }
     }
 
-    /// As many bytes tell how many there are.
+    /// Number of bytes needed to determine the length.
     pub const FIRST_BYTES: usize = 16;
 
-    /// What those bytes say, which are as many as [`StateHead::encoded_len`] says.
+    /// Decodes a head of [`StateHead::encoded_len`] bytes.
     ///
     /// # Errors
-    /// When they are no head, or a damaged one.
+    /// If it is invalid or damaged.
     // fuzzed: state
     pub fn decode(bytes: &[u8]) -> Result<Self, StateError> {
         let len = Self::encoded_len(bytes)?;
@@ -132,8 +130,8 @@ impl StateHead {
         if carried != computed {
             return Err(StateError::Damaged { carried, computed });
         }
-        // With the right checksum these are numbers that somebody wrote as such; they are looked at
-        // all the same.
+        // With a correct checksum, someone wrote these numbers intentionally, but they are still
+        // checked.
         let mut targets = Vec::new();
         let mut at = FIXED;
         for _ in 0..number(bytes, 32).ok_or(StateError::Foreign)? {
