@@ -1,4 +1,4 @@
-//! What is said to each option of a job file, before any I/O.
+//! Answers to each option of a job file, before any I/O.
 
 use crate::fault::JobFilePosition;
 use crate::job::Job;
@@ -7,20 +7,20 @@ use crate::option::OptionSupport;
 use crate::reader::{Given, JobFile};
 use crate::resolve::{is_off, set};
 
-/// One option as it was given, and the answer.
+/// An option as given, with its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Where it stands.
+    /// Its place.
     pub place: JobFilePosition,
     /// The option with its value.
     pub text: String,
     /// "done", "no effect", "refused" or "mistake".
     pub answer: &'static str,
-    /// Why, or what is particular; empty where there is nothing to say.
+    /// The reason or details; may be empty.
     pub why: String,
 }
 
-/// The answers to all options of a file, in its order.
+/// Answers to all options of a file, in its order.
 #[must_use]
 pub fn answers(file: &JobFile) -> Vec<Answered> {
     let answered = file.sections.iter().flat_map(|section| {

@@ -1,15 +1,15 @@
-//! Arithmetic in parentheses, as fio takes it for any number.
+//! Arithmetic in parentheses, which fio accepts for any number.
 
-/// What a number with a suffix stands for.
+/// Converts a number with a suffix.
 type Scale<'a> = &'a dyn Fn(u64, &str) -> Result<u64, String>;
 
-/// Parentheses within parentheses.
+/// Maximum nesting of parentheses.
 const DEPTH_MAX: usize = 32;
 
-/// The value of an expression of `+ - * / % ^`, numbers with suffixes, and parentheses.
+/// Evaluates an expression of `+ - * / % ^`, numbers with suffixes, and parentheses.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A description of the error.
 pub fn evaluate(text: &str, scale: Scale<'_>) -> Result<u64, String> {
     let mut parser = Parser {
         rest: text,
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         Ok((self.scale)(number, suffix)? as f64)
     }
 
-    /// The letters that follow at once: a unit.
+    /// Letters that follow directly: a unit.
     fn letters(&mut self) -> &'a str {
         let rest = self.rest;
         let end = rest.find(|c: char| !c.is_ascii_alphabetic() && c != '.');

@@ -2,7 +2,7 @@
 
 use crate::number::{KbBase, size};
 
-/// A size and its weight.
+/// A size with its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeShare {
     pub bytes: u64,
@@ -13,17 +13,17 @@ pub struct SizeShare {
 /// The sizes of one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSizes {
-    /// One at least, from small to large unless written otherwise.
+    /// At least one, ascending unless written otherwise.
     pub sizes: Vec<SizeShare>,
 }
 
-/// Sizes of one direction, at most.
+/// Maximum number of sizes per direction.
 const SIZES_MAX: usize = 4096;
-/// No block of a split is smaller: a number below it was meant as a percentage.
+/// Minimum block of a split: a smaller number was probably meant as a percentage.
 const SECTOR: u64 = 512;
-/// Bytes of a trim, at most.
+/// Maximum size of a trim, bytes.
 const BYTES_MAX: u64 = u32::MAX as u64;
-/// Bytes of a read or write, at most: they take memory.
+/// Maximum size of a read or write, bytes, since they need memory.
 pub(crate) const MOVED_MAX: u64 = 1 << 30;
 
 impl BlockSizes {
@@ -34,11 +34,11 @@ impl BlockSizes {
         Self { sizes }
     }
 
-    /// All multiples of the smallest size up to the largest, equally likely; what is left above the
-    /// last falls to the largest.
+    /// All multiples of the smallest size up to the largest, equally likely; the rest above the
+    /// last goes to the largest.
     ///
     /// # Errors
-    /// When a size is none that is done, the first is above the second, or there are too many.
+    /// If a size is unsupported, the first exceeds the second, or there are too many.
     pub fn between(least: u64, most: u64) -> Result<Self, String> {
         let (least, most) = (checked(least)?, checked(most)?);
         if least > most {
@@ -93,8 +93,8 @@ fn checked(bytes: u64) -> Result<u64, String> {
     }
 }
 
-/// The three parts of a triplet: the last value holds for the rest; one left out between commas
-/// is `None`.
+/// The three parts of a triplet: the last value applies to the rest; one left out between commas is
+/// `None`.
 pub(crate) fn triplet(text: &str) -> Result<[Option<&str>; 3], String> {
     let parts: Vec<&str> = text.split(',').collect();
     let part = |at: usize| {
@@ -109,7 +109,8 @@ pub(crate) fn triplet(text: &str) -> Result<[Option<&str>; 3], String> {
     }
 }
 
-/// The two sizes of `bs=4k-16k`, which is no range: reads have the first, all else the second.
+/// The two sizes of `bs=4k-16k`, which is not a range: the first is for reads, the second for
+/// everything else.
 pub(crate) fn pair_of_sizes(text: &str) -> Option<(&str, &str)> {
     let (first, second) = text.split_once(['-', ':'])?;
     let is_one = |it: &str| !it.is_empty() && !it.contains([',', '-', ':']);
@@ -132,8 +133,8 @@ pub(crate) fn fixed(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
     each(text, &read)
 }
 
-/// `bsrange=`. As fio draws them: all multiples of the smallest size, equally likely; what is left
-/// above the last falls to the largest.
+/// `bsrange=`. As in fio: all multiples of the smallest size, equally likely; the rest above the
+/// last goes to the largest.
 pub(crate) fn range(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3], String> {
     each(text, &|part| {
         let (least, most) = part
@@ -145,7 +146,8 @@ pub(crate) fn range(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
     })
 }
 
-/// `bssplit=`: sizes and their percentages. As in fio, all are cut to multiples of the smallest.
+/// `bssplit=`: sizes with percentages. As in fio, all are rounded down to multiples of the
+/// smallest.
 pub(crate) fn split(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3], String> {
     each(text, &|part| {
         let entries: Vec<(u64, Option<u64>)> = part
@@ -160,7 +162,7 @@ pub(crate) fn split(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
                 "{part}: the percentages add up to {given}, not to 100"
             ));
         }
-        // In parts of 100 times the number of sizes that share what is left.
+        // In units of 1/100 of the number of sizes that share the rest.
         let parts = open.max(1);
         let sizes = entries.into_iter().map(|(bytes, percent)| SizeShare {
             bytes,

@@ -1,24 +1,24 @@
-//! What a job writes: `buffer_pattern` and its like.
+//! Content of a job's writes: `buffer_pattern` and related options.
 
-/// Bytes of a pattern, at most, as in fio 3.42; 3.33 takes the first 512.
+/// Maximum length of a pattern, as in fio 3.42; 3.33 uses the first 512 bytes.
 const PATTERN_BYTES_MAX: usize = 16 << 10;
 
-/// What the writes of a job hold.
+/// Content of a job's writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffers {
     /// Whether they are zeroes.
     pub are_zeroes: bool,
-    /// The bytes that are repeated, where there is a pattern.
+    /// The repeated bytes, if there is a pattern.
     pub pattern: Option<Vec<u8>>,
-    /// Whether all bytes of each write are drawn for it.
+    /// Whether all bytes are drawn for each write.
     pub are_refilled: bool,
-    /// Whether a write differs from the one before in every sector.
+    /// Whether every sector of a write differs from the previous write.
     pub are_scrambled: bool,
-    /// Percent that compresses.
+    /// Compressible percentage.
     pub compress_percent: u32,
-    /// Bytes of a chunk, of which that share compresses; a whole write where it is zero.
+    /// Chunk size with that compressible share, bytes; zero for a whole write.
     pub compress_chunk: u32,
-    /// Percent of writes that repeat another.
+    /// Percentage of duplicate writes.
     pub dedupe_percent: u32,
 }
 
@@ -36,13 +36,12 @@ impl Default for Buffers {
     }
 }
 
-/// The bytes of a pattern: texts in double quotes, names of files in single ones, which `read`
-/// reads, whole numbers and hexadecimal ones, one behind the other. As in fio, hexadecimal digits
-/// are bytes in the order in which they are written, and a whole number is one of 32 bits, least
-/// byte first, without the zeroes at its end.
+/// Parses a pattern: a sequence of texts in double quotes, file names in single quotes, which
+/// `read` reads, integers and hexadecimal numbers. As in fio, hexadecimal digits are bytes in
+/// written order, and an integer has 32 bits, little-endian, without trailing zeroes.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A description of the error.
 pub fn pattern_bytes(
     text: &str,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
@@ -126,7 +125,7 @@ fn whole(text: &str) -> Result<Piece<'_>, String> {
 mod tests {
     use super::*;
 
-    /// The bytes are those that fio 3.33 wrote.
+    /// Expected bytes are those that fio 3.33 wrote.
     #[test]
     fn patterns_are_read_as_fio_reads_them() {
         let check = |text: &str, expected: &[u8]| {

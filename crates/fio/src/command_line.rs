@@ -1,4 +1,4 @@
-//! fio's command line: options with two dashes, each `--name` begins a job.
+//! fio's command line: options with two dashes, where each `--name` starts a job.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use crate::option::{FioOption, nearest, options};
 use crate::program::{ANY_HOSTS, PROGRAM_OPTIONS, ProgramOption, Takes, find_program_option};
 use crate::reader::{JobFile, JobSection, Surroundings, given};
 
-/// Where arguments stand.
+/// Place of arguments.
 const FILE: &str = "command line";
 
-/// The jobs that arguments make. Each is `--option=value`, `--option value`, or `--flag`, and is
-/// read in its place, as in fio: `--directory` behind `--filename` has no effect on it.
+/// Parses arguments into jobs. Each is `--option=value`, `--option value`, or `--flag`, and is
+/// applied in order, as in fio: `--directory` after `--filename` has no effect on it.
 // fuzzed: fio_jobs
 pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) -> JobFile {
     let place = JobFilePosition {
@@ -82,7 +82,7 @@ pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) ->
     file
 }
 
-/// A host of `--client`, without the kind of its address and its port.
+/// A host of `--client`, without address type and port.
 fn host_of(client: &str) -> String {
     let kinds = ["ip:", "ip4:", "ip6:"];
     let address = kinds.iter().find_map(|kind| client.strip_prefix(kind));
@@ -91,11 +91,11 @@ fn host_of(client: &str) -> String {
     host.to_owned()
 }
 
-/// The name of the option that begins with `typed`, which is taken as `getopt_long` takes it: none,
-/// or one, or this very one.
+/// The option whose name starts with `typed`, as in `getopt_long`: an exact or unique match, or
+/// none.
 ///
 /// # Errors
-/// The names of all of them where there are several.
+/// All matching names, if there are several.
 pub fn completed(typed: &str) -> Result<Option<&'static str>, Vec<&'static str>> {
     let is_whole = |option: &FioOption| option.is_of_engine() && option.name == typed;
     if options().any(is_whole) {
@@ -112,14 +112,14 @@ pub fn completed(typed: &str) -> Result<Option<&'static str>, Vec<&'static str>>
     }
 }
 
-/// The name of an option that is spelled nearly so, and by how many letters it differs.
+/// The option with the most similar name, and its edit distance.
 #[must_use]
 pub fn nearly(typed: &str) -> Option<(usize, &'static str)> {
     let near = nearest(typed)?;
     Some((units::edits(typed, near), near))
 }
 
-/// All names of options that fio has before it knows an engine.
+/// All options that fio accepts before it knows the engine.
 fn names() -> impl Iterator<Item = &'static str> {
     let of_jobs = options().filter(|it| !it.is_of_engine());
     let of_jobs = of_jobs.flat_map(|it| [it.name, it.alias]);

@@ -1,4 +1,4 @@
-//! What options mean together, once all of a job, or of jobs that run side by side, are known.
+//! Conflicts between options, once all options of a job, or of concurrent jobs, are known.
 
 use crate::blocks::{BlockSizes, MOVED_MAX};
 use crate::engines::EngineKind;
@@ -8,7 +8,7 @@ use crate::pattern::{Directions, Distribution};
 use crate::reader::Given;
 use units::{Duration, TargetName};
 
-/// What cannot be done of one job.
+/// What is not supported in one job.
 pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
     [
         misaligned(job),
@@ -29,7 +29,7 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
     .collect()
 }
 
-/// The last one of an option that is switched on.
+/// The last enabled one of an option.
 fn last<'a>(job: &'a Job, name: &str) -> Option<&'a Given> {
     let given = job.given.iter().rfind(|it| it.option.name == name)?;
     let is_off = matches!(given.value.as_deref(), Some("0" | "false"));
@@ -45,7 +45,7 @@ fn refused(given: &Given, why: &str) -> Fault {
     Fault::new(&given.place, format!("{shown} is refused: {why}"))
 }
 
-/// Reads and writes of a mix share one alignment.
+/// Reads and writes of a mix have the same alignment.
 fn misaligned(job: &Job) -> Option<Fault> {
     let given = last(job, "ba")?;
     let [reads, writes, _] = job.alignment;
@@ -76,7 +76,7 @@ fn overlapping(job: &Job) -> Option<Fault> {
     })
 }
 
-/// Reads and writes take memory, trims do not.
+/// Reads and writes need memory, trims do not.
 fn too_long(job: &Job) -> Option<Fault> {
     let sizes = match job.pattern.directions {
         Directions::Trim => return None,
@@ -89,26 +89,27 @@ fn too_long(job: &Job) -> Option<Fault> {
     Some(refused(given, "a read or write has 1g at most"))
 }
 
-/// What is trimmed is what is written next.
+/// Each trim is followed by a write of the same range.
 fn trimmed_otherwise(job: &Job) -> Option<Fault> {
     let given = last(job, "rw")?;
     let [_, writes, trims] = &job.blocks;
     let is_pair = job.pattern.directions == Directions::TrimWrite;
-    // At random a write is as long as the trim before it. On a map longer ones end the job early.
+    // With random offsets, a write is as long as the trim before it. With a map, longer ones end
+    // the job early.
     let fits = writes == trims
         || job.pattern.is_random && (job.may_repeat || trims.most() <= writes.least());
     let differ = !fits || job.pace.rates[1] != job.pace.rates[2];
     (is_pair && differ).then(|| refused(given, "trims and writes share one bs and one rate"))
 }
 
-/// What is written behind a trim is as long.
+/// A write after a trim has the same length.
 fn write_what_was_trimmed(job: &mut Job) {
     if job.pattern.directions == Directions::TrimWrite {
         job.blocks[1] = job.blocks[2].clone();
     }
 }
 
-/// Zones go with blocks of one size that fit into them, in order or each once.
+/// Zones require blocks of one size that fit into them, sequential or each once.
 fn zoned_otherwise(job: &Job) -> Option<Fault> {
     let mode = job.given.iter().rfind(|it| it.option.name == "zonemode");
     let Some(mode) = mode.filter(|_| job.zones.are_strided) else {
@@ -145,7 +146,7 @@ fn zoned_otherwise(job: &Job) -> Option<Fault> {
     })
 }
 
-/// As in fio, a rate is one of bytes or of requests.
+/// As in fio, a rate is either in bytes or in requests.
 fn two_rates(job: &Job) -> Option<Fault> {
     last(job, "rate")?;
     let given = last(job, "rate_iops")?;
@@ -155,7 +156,7 @@ fn two_rates(job: &Job) -> Option<Fault> {
     ))
 }
 
-/// Where both are due fio sends an fsync, and here writes are counted for one of them.
+/// When both are due, fio issues an fsync; here writes are counted for only one of them.
 fn two_syncs(job: &Job) -> Option<Fault> {
     let (every, data_every) = (job.syncs.every, job.syncs.data_every);
     if job.syncs.range_every > 0 && (every > 0 || data_every > 0) {
@@ -167,7 +168,7 @@ fn two_syncs(job: &Job) -> Option<Fault> {
     is_other.then(|| refused(given, "use fsync or fdatasync, not both"))
 }
 
-/// Requests of asynchronous engines alone have a priority, by one of two options.
+/// Only requests of asynchronous engines have a priority, set by one of two options.
 fn urgent_otherwise(job: &Job) -> Option<Fault> {
     let split = last(job, "cmdprio_bssplit");
     let given = last(job, "cmdprio_percentage").or(split)?;
@@ -184,7 +185,7 @@ fn urgent_otherwise(job: &Job) -> Option<Fault> {
     Some(refused(given, why))
 }
 
-/// As in fio, the least rate is not above the rate.
+/// As in fio, the minimum rate must not exceed the rate.
 fn slower_than_least(job: &Job) -> Option<Fault> {
     let is_below =
         |direction: usize| match (job.pace.rates[direction], job.pace.least.of(direction)) {
@@ -198,7 +199,7 @@ fn slower_than_least(job: &Job) -> Option<Fault> {
         .then(|| refused(given, "it is above the rate that the job keeps to"))
 }
 
-/// What asks for I/O, or for more than one round.
+/// Options about I/O, or about more than one round.
 const NOT_OF_CALLS: [&str; 25] = [
     "verify",
     "time_based",
@@ -227,7 +228,7 @@ const NOT_OF_CALLS: [&str; 25] = [
     "end_fsync",
 ];
 
-/// One call on each file is all that such an engine does.
+/// Such an engine only makes one call per file.
 fn called_otherwise(job: &Job) -> Option<Fault> {
     job.engine.call()?;
     let given = NOT_OF_CALLS.iter().find_map(|name| last(job, name));
@@ -241,7 +242,7 @@ fn called_otherwise(job: &Job) -> Option<Fault> {
 
 fn removed_each_loop(job: &Job) -> Option<Fault> {
     let given = last(job, "unlink_each_loop")?;
-    // A job that is time_based is one loop, in fio, too.
+    // A job with time_based is one loop, in fio, too.
     (job.limits.loops > 1).then(|| {
         refused(
             given,
@@ -250,7 +251,7 @@ fn removed_each_loop(job: &Job) -> Option<Fault> {
     })
 }
 
-/// What is free is found out for files that are only written; a device is written to its end, or to
+/// Free space is determined for files that are only written; a device is written to its end, or to
 /// its size, anyway.
 fn filled_otherwise(job: &Job) -> Option<Fault> {
     let given = last(job, "fill_device")?;
@@ -264,19 +265,19 @@ fn filled_otherwise(job: &Job) -> Option<Fault> {
     })
 }
 
-/// Whether it is a device or a model, by its name.
+/// Whether it is a device or a model, by name.
 fn is_no_file(name: &str) -> bool {
     let is_in_memory = name.starts_with("/dev/shm/");
     name.starts_with("/dev/") && !is_in_memory || TargetName::from(name).is_model()
 }
 
-/// Nothing is filled but file systems.
+/// Only file systems are filled.
 fn fill(job: &mut Job) {
     let is_on_devices = job.files.names.iter().any(|name| is_no_file(name));
     job.files.fill &= !is_on_devices && !job.engine.kind.moves_nothing();
 }
 
-/// Jobs of later phases run all the same.
+/// Jobs of later phases still run.
 fn ending_later_phases(phases: &[Job]) -> Option<Fault> {
     let all = phases.chunk_by(|_, next| !next.begins_phase());
     let count = all.clone().count();
@@ -290,7 +291,7 @@ fn ending_later_phases(phases: &[Job]) -> Option<Fault> {
     Some(refused(given, why))
 }
 
-/// Work out what holds for several jobs, and what cannot be done of it.
+/// Resolves options that concern several jobs, and returns what is not supported.
 pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for job in &mut *jobs {
@@ -325,10 +326,10 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
     faults
 }
 
-/// Have each job that waits for another begin a phase, where that is when fio starts it.
+/// Starts a phase with each job that waits for another, if fio starts it then.
 fn waits(jobs: &mut [Job]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    // Where the phase before and this one begin.
+    // Starts of the previous phase and this one.
     let (mut before, mut begin) = (0, 0);
     for at in 0..jobs.len() {
         match begins(&jobs[..at], (before, begin), &jobs[at]) {
@@ -346,7 +347,7 @@ fn waits(jobs: &mut [Job]) -> Vec<Fault> {
     faults
 }
 
-/// Whether a job behind these begins a phase; where the last two phases begin is known.
+/// Whether a job after these starts a phase, given the starts of the last two phases.
 fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bool, &'static str> {
     let beside = &before[begin..];
     let is_in_wait = beside.first().is_some_and(|it| it.waits);
@@ -378,7 +379,7 @@ fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bo
     }
 }
 
-/// A job that ends below its least rate ends no other, unless all end with it however it ends.
+/// A job that ends below its minimum rate ends no other, unless all end with it in any case.
 fn ended_by_one(phase: &[Job]) -> Option<Fault> {
     let has_least = phase.iter().any(|job| job.pace.least.is_any());
     let given = phase.iter().find_map(|job| last(job, "exitall_on_error"))?;
@@ -389,7 +390,7 @@ fn ended_by_one(phase: &[Job]) -> Option<Fault> {
     })
 }
 
-/// In fio a job waits for tokens of those that begin after it has ended.
+/// In fio, a job waits for tokens of jobs that start after it has ended.
 fn flows_apart(jobs: &[Job]) -> Option<Fault> {
     let mut before: Vec<u32> = Vec::new();
     for phase in jobs.chunk_by(|_, next| !next.begins_phase()) {
@@ -408,7 +409,7 @@ fn flows_apart(jobs: &[Job]) -> Option<Fault> {
     None
 }
 
-/// Lines of several jobs in one log of requests would be read as those of one.
+/// Lines of several jobs in one log of requests would be read as those of one job.
 fn logs_apart(jobs: &[Job]) -> Option<Fault> {
     let name = |job: &Job| job.reports.logs.requests.clone();
     let is_shared = |(number, job): &(usize, &Job)| {
@@ -425,7 +426,7 @@ fn logs_apart(jobs: &[Job]) -> Option<Fault> {
     ))
 }
 
-/// Steady is what runs together and is one row of the report.
+/// Steady state is determined for concurrent jobs that are one row of the report.
 fn steady_apart(phase: &[Job]) -> Option<Fault> {
     let job = phase.iter().find(|job| job.steady.is_on())?;
     let mut options = job.given.iter();
@@ -445,7 +446,7 @@ fn steady_apart(phase: &[Job]) -> Option<Fault> {
     })
 }
 
-/// With `bs_is_seq_rand` the first size is that of requests in order, the second that of others.
+/// With `bs_is_seq_rand`, the first size is for sequential requests, the second for random ones.
 fn sizes_by_order(job: &mut Job) -> Option<Fault> {
     if !job.sizes_by_order {
         return None;
@@ -469,14 +470,14 @@ fn sizes_by_order(job: &mut Job) -> Option<Fault> {
     None
 }
 
-/// With `time_based` fio begins anew when `number_ios` are done, until the time is over.
+/// With `time_based`, fio starts again after `number_ios` requests, until time is up.
 fn count_anew(job: &mut Job) {
     if job.is_timed() {
         job.limits.requests = None;
     }
 }
 
-/// With `lfsr` blocks of one size are reached once, with or without a map.
+/// With `lfsr`, blocks of one size are reached once, with or without a map.
 fn draw_once(job: &mut Job) {
     let is_plain = job.distribution == Distribution::Uniform && job.alignment == [None; 3];
     if job.draws_once && is_plain && !job.blocks.iter().any(BlockSizes::vary) {
@@ -484,7 +485,7 @@ fn draw_once(job: &mut Job) {
     }
 }
 
-/// Nothing is verified where nothing is done.
+/// Without I/O nothing is verified.
 fn only_create(job: &mut Job) {
     if job.only_creates {
         job.verify.is_on = false;
@@ -492,7 +493,7 @@ fn only_create(job: &mut Job) {
     }
 }
 
-/// So many completions at once leave as many fewer outstanding before the depth is filled again.
+/// Reaping this many completions at once leaves fewer outstanding before the depth is refilled.
 fn refill(job: &mut Job) {
     let given = last(job, "iodepth_batch_complete_min");
     let least: Option<u32> = given.and_then(|it| it.value.as_deref()?.parse().ok());
@@ -505,8 +506,8 @@ fn refill(job: &mut Job) {
     }
 }
 
-/// With `exitall` in one of them, jobs side by side end with the first of all. Where each ends by
-/// time, and none below its least rate, that end is known beforehand.
+/// With `exitall` in one of them, concurrent jobs end with the first of all. If each ends by time,
+/// and none below its minimum rate, that end is known in advance.
 fn end_together(phase: &mut [Job]) {
     let ends_by_time = |job: &Job| {
         let limits = &job.limits;

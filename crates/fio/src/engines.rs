@@ -1,15 +1,15 @@
-//! fio's I/O engines: which of ours carries a job out.
+//! fio's I/O engines, and which of ours runs a job.
 
-/// How requests of a job reach the storage.
+/// How requests of a job access the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineKind {
-    /// As many requests at once as `iodepth` says.
+    /// Up to `iodepth` requests at once.
     Asynchronous,
-    /// One request at a time, whatever `iodepth` says.
+    /// One request at a time, whatever `iodepth` is.
     Synchronous,
-    /// Requests are done at once, without storage.
+    /// Requests complete at once, without storage.
     Null,
-    /// No I/O: one call on each file.
+    /// No I/O: one call per file.
     Calls(FileCall),
 }
 
@@ -20,7 +20,7 @@ impl EngineKind {
     }
 }
 
-/// What is done once with each file of a job.
+/// The call made once per file of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileCall {
     Create,
@@ -28,17 +28,17 @@ pub enum FileCall {
     Delete,
 }
 
-/// An engine by fio's name.
+/// An engine, by fio's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FioEngine {
     /// fio's name.
     pub name: &'static str,
-    /// What stands for it here.
+    /// Its equivalent here.
     pub kind: EngineKind,
 }
 
 impl FioEngine {
-    /// The call that it makes of each file in place of I/O.
+    /// Its call per file instead of I/O, if any.
     #[must_use]
     pub const fn call(self) -> Option<FileCall> {
         match self.kind {

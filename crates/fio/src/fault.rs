@@ -1,14 +1,14 @@
-//! A mistake in a job file or on a command line, with its place.
+//! An error in a job file or on a command line, with its place.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where something stands.
+/// A place in a job file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobFilePosition {
-    /// The file as it was named; "command line" for arguments.
+    /// The file as named; "command line" for arguments.
     pub file: Arc<str>,
-    /// Line, counted from 1; 0 where there are no lines.
+    /// Line, counted from 1; 0 if there are no lines.
     pub line: usize,
 }
 
@@ -21,11 +21,11 @@ impl fmt::Display for JobFilePosition {
     }
 }
 
-/// One mistake or refusal, in a sentence.
+/// An error or a refusal, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct Fault {
-    /// Where it stands.
+    /// Its place.
     pub place: JobFilePosition,
     /// What is wrong, and what to write instead.
     pub message: String,

@@ -1,4 +1,4 @@
-//! A job as it is meant: every option resolved to a value.
+//! A job with every option resolved to a value.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::reader::Given;
 use crate::steady::SteadyState;
 use crate::verify::Verify;
 
-/// Bytes, or a share of the file or device.
+/// Bytes, or a percentage of the file or device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     Bytes(u64),
@@ -24,7 +24,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// How many bytes of `whole` it is.
+    /// The number of bytes for a total of `whole`.
     #[must_use]
     pub fn of(self, whole: u64) -> u64 {
         match self {
@@ -34,24 +34,24 @@ impl Amount {
     }
 }
 
-/// When a job begins and ends.
+/// Start and end of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobLimits {
-    /// `runtime`; none where it is zero.
+    /// `runtime`; zero for none.
     pub runtime: Duration,
-    /// Whether it goes on until then, however much was done.
+    /// Whether it always runs until then.
     pub is_time_based: bool,
-    /// Time at the start that does not count.
+    /// Unrecorded time at the start.
     pub ramp: Duration,
     /// Time before the start.
     pub delay: Duration,
-    /// How often the amount is done.
+    /// Number of loops.
     pub loops: u64,
     /// Requests after which it ends.
     pub requests: Option<u64>,
 }
 
-/// A limit of speed.
+/// A rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimit {
     /// Bytes per second.
@@ -60,25 +60,25 @@ pub enum RateLimit {
     Requests(u64),
 }
 
-/// Limits of speed of a job's copy, by direction.
+/// Rate limits of a job's copy, by direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateLimits {
     /// Reads, writes and trims.
     pub rates: [Option<RateLimit>; 3],
-    /// Whether gaps are exponential, and not equal.
+    /// Whether gaps are exponential rather than equal.
     pub is_poisson: bool,
-    /// Below which the job ends; bytes a second go before requests.
+    /// Minimum below which the job ends; bytes per second take precedence over requests.
     pub least: Least,
 }
 
-/// The least speed of a job's copy, by direction; none where it is zero.
+/// Minimum rates of a job's copy, by direction; zero for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Least {
     /// Bytes per second of reads, writes and trims.
     pub bytes: [u64; 3],
     /// Requests per second of them.
     pub requests: [u64; 3],
-    /// Over which time it counts.
+    /// Averaging time.
     pub cycle: Duration,
 }
 
@@ -93,7 +93,7 @@ impl Default for Least {
 }
 
 impl Least {
-    /// That of reads, writes or trims, by number.
+    /// For reads, writes or trims, by number.
     #[must_use]
     pub const fn of(&self, direction: usize) -> Option<RateLimit> {
         match (self.bytes[direction], self.requests[direction]) {
@@ -109,60 +109,60 @@ impl Least {
     }
 }
 
-/// Zones of a file, in which a job works one after the other.
+/// Zones of a file that a job uses one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// Whether there are any: `zonemode=strided`.
     pub are_strided: bool,
     /// Bytes to move in each.
     pub bytes: u64,
-    /// Bytes of each; as many as are moved where it is zero.
+    /// Size of each; zero for the number of bytes to move.
     pub range: u64,
-    /// Between two of them.
+    /// Gap between two of them.
     pub skip: Amount,
 }
 
-/// A job's part of what the jobs of a flow do together.
+/// A job's part in a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobFlow {
-    /// Which flow.
+    /// Number of the flow.
     pub id: u32,
-    /// Its weight; none where it is zero.
+    /// Its weight; zero for none.
     pub weight: u32,
-    /// How long it waits when it is held back.
+    /// How long it waits when held back.
     pub sleep: Duration,
 }
 
 /// Pauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Think {
-    /// How long; none where it is zero.
+    /// Length; zero for none.
     pub time: Duration,
-    /// After how many requests.
+    /// Number of requests between pauses.
     pub after: u32,
-    /// Whether those are counted as they are issued, not as they complete.
+    /// Whether these are counted when issued rather than when completed.
     pub counts_issued: bool,
-    /// Whether rates stand still meanwhile; else what falls due is made up for.
+    /// Whether rates stand still during pauses; otherwise the backlog is caught up.
     pub stops_rates: bool,
 }
 
-/// When what was written is flushed.
+/// When written data is flushed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Syncs {
-    /// `fsync` after this many writes; never where it is zero.
+    /// Number of writes between `fsync` calls; zero for never.
     pub every: u64,
-    /// `fdatasync` after this many writes.
+    /// Number of writes between `fdatasync` calls.
     pub data_every: u64,
-    /// `sync_file_range` after this many writes.
+    /// Number of writes between `sync_file_range` calls.
     pub range_every: u64,
-    /// What that does, in fio's words.
+    /// Steps of `sync_file_range`, in fio's words.
     pub range_steps: RangeSteps,
-    /// When the job ends.
+    /// Whether to flush at the end of the job.
     pub at_end: bool,
     pub each: Option<EachWrite>,
 }
 
-/// What `sync_file_range` does with pages that were written.
+/// What `sync_file_range` does with written pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeSteps {
     pub waits_before: bool,
@@ -171,10 +171,10 @@ pub struct RangeSteps {
 }
 
 impl RangeSteps {
-    /// Read `write:8`, or `wait_before,write:8`: the steps, and after how many writes.
+    /// Parses `write:8`, or `wait_before,write:8`: the steps, and the number of writes.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of the error.
     pub fn parse(text: &str) -> Result<(Self, u64), String> {
         const FORM: &str = "write wait_before, write or wait_after, several with commas, and a \
                             number of writes, as in write:8";
@@ -192,7 +192,7 @@ impl RangeSteps {
         Ok((steps, count))
     }
 
-    /// The words that [`Self::parse`] reads.
+    /// The text that [`Self::parse`] parses.
     #[must_use]
     pub fn words(self) -> String {
         let words = [
@@ -206,7 +206,7 @@ impl RangeSteps {
 }
 
 impl Syncs {
-    /// After how many writes the file is flushed; never where it is zero.
+    /// Number of writes between flushes; zero for never.
     #[must_use]
     pub const fn period(&self) -> u64 {
         match (self.every, self.data_every) {
@@ -215,13 +215,13 @@ impl Syncs {
         }
     }
 
-    /// Whether that is by `fdatasync`.
+    /// Whether these use `fdatasync`.
     #[must_use]
     pub const fn are_of_data(&self) -> bool {
         self.every == 0 && self.data_every > 0
     }
 
-    /// What `sync_file_range` does, where it is that.
+    /// Steps of `sync_file_range`, if that is used.
     #[must_use]
     pub const fn range(&self) -> Option<RangeSteps> {
         let is_range = self.every == 0 && self.data_every == 0 && self.range_every > 0;
@@ -232,10 +232,10 @@ impl Syncs {
     }
 }
 
-/// The access pattern that fio announces to the kernel with `posix_fadvise`.
+/// Access pattern that fio announces to the kernel with `posix_fadvise`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileHint {
-    /// That of the job's requests.
+    /// The pattern of the job's requests.
     #[default]
     AsRequested,
     None,
@@ -246,18 +246,18 @@ pub enum FileHint {
 /// How each write is made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EachWrite {
-    /// As into a file opened with `O_SYNC`.
+    /// Like a write to a file opened with `O_SYNC`.
     Sync,
-    /// As into a file opened with `O_DSYNC`.
+    /// Like a write to a file opened with `O_DSYNC`.
     DataSync,
 }
 
-/// What is reported.
+/// Reporting options.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reports {
-    /// Whether copies and jobs of a group are one row.
+    /// Whether copies and jobs of a group share one row.
     pub is_grouped: bool,
-    /// Percentiles, 0 to 100; fio's own where empty.
+    /// Percentiles, 0 to 100; fio's default if empty.
     pub percentiles: Vec<f64>,
     pub percentiles_of: PercentilesOf,
     pub directions: ReportedDirections,
@@ -297,42 +297,42 @@ pub enum ReportedDirections {
     Both,
 }
 
-/// Which file the next request goes to.
+/// Choice of the next file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileOrder {
     /// In turn.
     #[default]
     RoundRobin,
-    /// Drawn.
+    /// At random.
     Random,
-    /// One after the other is done.
+    /// The next one when one is finished.
     Sequential,
 }
 
 /// The files of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobFiles {
-    /// Those that are named, with their directory; all copies share them.
+    /// Named files, with their directory; shared by all copies.
     pub names: Vec<String>,
-    /// Where files are that are not named, in turn.
+    /// Directories of unnamed files, in turn.
     pub directories: Vec<String>,
-    /// How files are named that are not.
+    /// Name format of unnamed files.
     pub format: String,
-    /// How many there are, where they are not named.
+    /// Number of unnamed files.
     pub count: u32,
-    /// How many are open at once; all where it is zero.
+    /// Number of files open at once; zero for all.
     pub open: u32,
-    /// Whether those that are not there are made.
+    /// Whether missing ones are created.
     pub may_be_made: bool,
-    /// Whether they are removed at the end, where others are kept.
+    /// Whether they are removed at the end.
     pub are_removed: bool,
-    /// Whether they take what is free on their file system, as far as its reserve.
+    /// Whether they fill the free space of their file system, up to its reserve.
     pub fill: bool,
-    /// Least and most bytes of each; the sizes between are equally likely.
+    /// Minimum and maximum size of each; sizes in between are equally likely.
     pub each: Option<(u64, u64)>,
-    /// Which one is next.
+    /// Choice of the next file.
     pub order: FileOrder,
-    /// Requests to one before the next.
+    /// Requests to one file before the next.
     pub run: u32,
 }
 
@@ -354,122 +354,121 @@ impl Default for JobFiles {
     }
 }
 
-/// A log of requests that a job repeats, in place of drawing its own.
+/// A log of requests that a job replays instead of generating its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplayedLog {
     /// Its text.
     pub log: Option<Arc<str>>,
-    /// Whether requests follow each other as fast as `iodepth` allows, and not as recorded.
+    /// Whether requests are issued as fast as `iodepth` allows, rather than as recorded.
     pub is_unpaced: bool,
-    /// The file or device that they go to, in place of those that the log names.
+    /// The file or device for the requests, instead of those named in the log.
     pub redirect: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Where its section begins.
+    /// Start of its section.
     pub place: JobFilePosition,
     /// Its section, after which its files are named.
     pub section: String,
-    /// Its name: the section's, or that of `name`.
+    /// Its name: the section's, or that of the option `name`.
     pub name: String,
-    /// How requests reach the storage.
+    /// How requests access the storage.
     pub engine: FioEngine,
-    /// What it repeats.
+    /// The log to replay.
     pub replay: ReplayedLog,
-    /// What it does.
+    /// Its access pattern.
     pub pattern: RwPattern,
     /// Whether the page cache is bypassed.
     pub is_direct: bool,
     /// Block sizes of reads, writes and trims.
     pub blocks: [BlockSizes; 3],
-    /// What offsets of reads, writes and trims are multiples of, where that is said: their block
-    /// size.
+    /// Alignment of reads, writes and trims, if given; otherwise their block size.
     pub alignment: [Option<u64>; 3],
-    /// Whether block sizes of reads are those of requests in order, and of writes those of others.
+    /// Whether block sizes of reads are for sequential requests, and those of writes for others.
     pub sizes_by_order: bool,
-    /// Requests at once, where the engine takes several.
+    /// Depth, if the engine supports it.
     pub depth: u32,
-    /// Requests left outstanding at which the depth is filled again, where it is not filled as
-    /// each one ends.
+    /// Number of outstanding requests at which the depth is refilled, unless at each completion.
     pub refill_at: Option<u32>,
     /// Whether a synchronous engine has several requests at once, by `io_submit_mode=offload`.
     pub is_offloaded: bool,
-    /// Copies of the job.
+    /// Number of copies.
     pub copies: u32,
     pub files: JobFiles,
-    /// The region of all its files.
+    /// Size of the region over all its files.
     pub size: Option<Amount>,
-    /// Bytes to move; the region's where nobody says.
+    /// Bytes to move; the region's size by default.
     pub io_size: Option<Amount>,
-    /// Where the region of each file begins.
+    /// Start of the region in each file.
     pub offset: Amount,
-    /// How much further it begins for each copy.
+    /// Additional start offset per copy.
     pub offset_increment: Amount,
     pub zones: Zones,
-    /// When it begins and ends.
+    /// Start and end.
     pub limits: JobLimits,
-    /// Percent of reads, where there are both.
+    /// Percentage of reads in a mix.
     pub read_percent: u32,
     /// Whether a block may be drawn again before all were.
     pub may_repeat: bool,
-    /// Whether it is drawn once all the same, by a generator that visits each before any again.
+    /// Whether each is drawn once in any case, by a generator that visits all before it repeats
+    /// any.
     pub draws_once: bool,
-    /// Percent of requests whose address is drawn, of reads, writes and trims.
+    /// Percentage of random requests, for reads, writes and trims.
     pub random_percent: [u32; 3],
-    /// How addresses are drawn.
+    /// Distribution of random addresses.
     pub distribution: Distribution,
     /// When it flushes.
     pub syncs: Syncs,
     pub verify: Verify,
-    /// What it writes.
+    /// Content of its writes.
     pub buffers: Buffers,
-    /// How urgent its requests are.
+    /// Priorities of its requests.
     pub priorities: JobPriorities,
-    /// How fast it goes.
+    /// Its rates.
     pub pace: RateLimits,
     /// Its pauses.
     pub think: Think,
-    /// Its part of what several jobs do together.
+    /// Its part in a flow of several jobs.
     pub flow: JobFlow,
-    /// What is reported.
+    /// Reporting options.
     pub reports: Reports,
-    /// Whether it waits for all jobs before it.
+    /// Whether it waits for all earlier jobs.
     pub is_behind_wall: bool,
-    /// The job before it that it waits for.
+    /// The earlier job for which it waits.
     pub waits_for: Option<String>,
-    /// Whether that means all that run side by side with that job.
+    /// Whether that includes all jobs concurrent with that one.
     pub waits: bool,
-    /// Whether it begins a group of its own.
+    /// Whether it starts a new group.
     pub begins_group: bool,
-    /// Whether cached pages of its files are dropped before.
+    /// Whether cached pages of its files are dropped first.
     pub drops_cache: bool,
     /// Its `fadvise_hint`.
     pub hint: FileHint,
-    /// Whether its files are read before, so that the page cache holds them.
+    /// Whether its files are read first, to fill the page cache.
     pub is_read_before: bool,
-    /// Whether its files are made, and nothing else is done.
+    /// Whether its files are only created.
     pub only_creates: bool,
-    /// Whether all jobs next to it end with the first of them.
+    /// Whether all concurrent jobs end with the first of them.
     pub ends_all: bool,
-    /// When it ends because it is steady.
+    /// Its steady-state criterion.
     pub steady: SteadyState,
-    /// Whether failed operations are counted, and do not end the run.
+    /// Whether failed operations are counted instead of ending the run.
     pub outlives_errors: bool,
-    /// Every option that holds for it, in the order in which they were read.
+    /// All options that apply to it, in the order in which they were read.
     pub given: Vec<Given>,
 }
 
 impl Job {
-    /// Whether it goes on to the end of its time, however much it has done; without a `runtime` fio
-    /// takes `time_based` back.
+    /// Whether it runs to the end of its time in any case; without `runtime`, fio ignores
+    /// `time_based`.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.limits.is_time_based && self.limits.runtime > Duration::ZERO
     }
 
-    /// Whether its engine hands requests over and waits for their ends later, so that fio measures
-    /// how long that takes.
+    /// Whether its engine submits requests and reaps them later, so that fio measures the
+    /// submission.
     #[must_use]
     pub const fn has_submission(&self) -> bool {
         match self.engine.kind {
@@ -479,8 +478,7 @@ impl Job {
         }
     }
 
-    /// What a copy of it is called, and its logs are: fio gives the first one alone the name of
-    /// `name`.
+    /// Name of a copy and its logs: fio uses the option `name` only for the first one.
     #[must_use]
     pub fn name_of_copy(&self, copy: u32) -> &str {
         match copy {
@@ -489,13 +487,13 @@ impl Job {
         }
     }
 
-    /// Whether it starts when all jobs before it have ended.
+    /// Whether it starts when all earlier jobs have ended.
     #[must_use]
     pub const fn begins_phase(&self) -> bool {
         self.is_behind_wall || self.waits
     }
 
-    /// Percent of reads among its requests.
+    /// Percentage of reads among its requests.
     #[must_use]
     pub const fn read_percent_effective(&self) -> u32 {
         match self.pattern.directions {
@@ -505,7 +503,7 @@ impl Job {
         }
     }
 
-    /// What offsets that are drawn are multiples of, where it is not the block size.
+    /// Alignment of random offsets, if not the block size.
     #[must_use]
     pub fn alignment_effective(&self) -> Option<u64> {
         match self.pattern.directions {
@@ -515,7 +513,7 @@ impl Job {
         }
     }
 
-    /// The zones in which it works.
+    /// The zones it uses.
     #[must_use]
     pub fn zones_effective(&self) -> Option<Zones> {
         let zones = self.zones;
@@ -529,7 +527,7 @@ impl Job {
         })
     }
 
-    /// What a job is before any option is read.
+    /// A job with fio's defaults.
     #[must_use]
     pub fn new(name: &str, place: &JobFilePosition) -> Self {
         Self {

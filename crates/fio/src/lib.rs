@@ -1,9 +1,9 @@
-//! fio's job files and command line: grammar, the answer to each option, the jobs they mean.
+//! fio's job files and command line: grammar, the answer to each option, the resulting jobs.
 //!
 //! Follows the documented behaviour of fio 3.33 to 3.42 (HOWTO.rst, `--cmdhelp`, `--showcmd`);
-//! where fio takes a mistake for a number, this reader refuses it. Reads no file itself: texts,
-//! variables and facts of the machine come through [`Surroundings`]. Knows nothing about how a job
-//! is run.
+//! where fio accepts a mistake as a number, this parser refuses it. Opens no file itself: texts,
+//! variables and facts about the machine come through [`Surroundings`]. Knows nothing about how a
+//! job is run.
 
 mod answers;
 mod arithmetic;

@@ -1,4 +1,4 @@
-//! What a job file would measure that its writer may not expect.
+//! Warnings about job files that measure something unexpected.
 
 use units::{Duration, TargetName};
 
@@ -9,25 +9,25 @@ use crate::job::{Amount, Job};
 use crate::number::{KbBase, size};
 use crate::pattern::{Directions, Distribution};
 
-/// What is known of the machine.
+/// Facts about the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineFacts {
-    /// Memory in bytes, where it is known.
+    /// Memory in bytes, if known.
     pub memory: Option<u64>,
 }
 
-/// One remark, in a line.
+/// A warning, on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lint {
-    /// Where the job, or the option, stands.
+    /// Place of the job or the option.
     pub place: JobFilePosition,
-    /// What would happen, what it means, what to write.
+    /// What would happen, what it means, and what to write.
     pub text: String,
 }
 
 type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
 
-/// Remarks on jobs, in their order.
+/// Warnings about jobs, in their order.
 #[must_use]
 pub fn lints(jobs: &[Job], facts: &MachineFacts) -> Vec<Lint> {
     let rules: [Rule<'_>; 15] = [
@@ -101,7 +101,7 @@ fn no_ramp(job: &Job) -> Option<String> {
     })
 }
 
-/// Whether the page cache takes part: not with the null engine, and not on a model.
+/// Whether the page cache is used: not with the null engine, and not on a model.
 fn is_cached(job: &Job) -> bool {
     let mut names = job.files.names.iter();
     let is_on_model = names.any(|name| TargetName::from(name.as_str()).is_model());
@@ -191,7 +191,7 @@ fn cut_sizes(job: &Job) -> Option<String> {
     ))
 }
 
-/// Random reads and writes of different sizes that are to reach each block once.
+/// Random reads and writes of different sizes that should reach each block once.
 fn ended_early(job: &Job) -> Option<String> {
     let is_mapped = job.pattern.is_random
         && !job.may_repeat

@@ -1,4 +1,4 @@
-//! fio's logs: which files a job writes, and what stands in them.
+//! fio's logs: which files a job writes, and their content.
 
 mod lines;
 
@@ -10,7 +10,7 @@ use crate::job::Job;
 use crate::option::truth;
 use crate::reader::Given;
 
-/// What a log holds.
+/// Content of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogKind {
     /// From ready to issued, nanoseconds.
@@ -19,13 +19,13 @@ pub enum LogKind {
     Completion,
     /// Their sum, nanoseconds.
     Latency,
-    /// KiB a second of a window; of a single operation, 1000 bytes a second.
+    /// KiB per second of a window; for a single operation, 1000 bytes per second.
     Bandwidth,
-    /// Operations a second of a window; 1 for a single operation.
+    /// Operations per second of a window; 1 for a single operation.
     Iops,
-    /// How many operations of a window have each class of completion latency.
+    /// Number of operations of a window in each class of completion latency.
     Histogram,
-    /// What was asked of which file, and when: `write_iolog`.
+    /// Requests with file and time: `write_iolog`.
     Requests,
 }
 
@@ -44,7 +44,7 @@ impl LogKind {
     }
 }
 
-/// What a window of latencies is logged as.
+/// Logged value of a window of latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowValue {
     #[default]
@@ -54,7 +54,7 @@ pub enum WindowValue {
     Both,
 }
 
-/// The logs of a job. An empty prefix stands for the job's name.
+/// The logs of a job. An empty prefix means the job's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobLogs {
     /// `write_bw_log`.
@@ -65,29 +65,29 @@ pub struct JobLogs {
     pub latency: Option<String>,
     /// `write_hist_log`.
     pub histogram: Option<String>,
-    /// `write_iolog`, which is the file's whole name.
+    /// `write_iolog`, which is the full name of the file.
     pub requests: Option<String>,
-    /// Length of a window; each operation has a line where it is zero.
+    /// Length of a window; zero logs every operation.
     pub window: Duration,
-    /// What a window is logged as.
+    /// Logged value of a window.
     pub value: WindowValue,
-    /// Length of a histogram's window; none is written where it is zero.
+    /// Length of a histogram's window; zero for no histogram.
     pub histogram_window: Duration,
-    /// Classes of a histogram are added up by 2 to this power.
+    /// Log2 of the number of histogram classes that are combined.
     pub coarseness: u32,
     /// Whether lines carry the offset.
     pub has_offset: bool,
     /// Whether priority is a hexadecimal number.
     pub has_priority: bool,
-    /// Whether lines carry when the operation was issued.
+    /// Whether lines have the issue time.
     pub has_issue_time: bool,
     /// Whether times count from 1970.
     pub is_unix: bool,
-    /// Whether each copy has files of its own.
+    /// Whether each copy has its own files.
     pub is_per_job: bool,
-    /// Whether the engine has a submission to log, and not only a file for it.
+    /// Whether the engine has a submission time to log, and not only an empty file.
     pub has_submission: bool,
-    /// Latencies that are left out: submission, completion, and their sum.
+    /// Latencies that are omitted: submission, completion, and their sum.
     pub without: [bool; 3],
 }
 
@@ -117,15 +117,15 @@ impl Default for JobLogs {
 /// A log file of a job's copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobLogFile {
-    /// The copy, counted over all jobs from 0.
+    /// Number of the copy over all jobs, from 0.
     pub copy: usize,
-    /// What it holds.
+    /// Content.
     pub kind: LogKind,
-    /// Its name, perhaps with a directory.
+    /// File name, possibly with a directory.
     pub name: String,
 }
 
-/// The log files of jobs, copy by copy. Without `per_job_logs` several have the same name.
+/// The log files of jobs, by copy. Without `per_job_logs`, several have the same name.
 #[must_use]
 pub fn log_files(jobs: &[Job]) -> Vec<JobLogFile> {
     let copies = jobs
@@ -175,14 +175,14 @@ impl JobLogs {
         named.collect()
     }
 
-    /// Those that have lines: of synchronous engines fio leaves `slat` empty.
+    /// Those with lines: for synchronous engines fio leaves `slat` empty.
     fn kinds_with_lines(&self) -> Vec<LogKind> {
         let kinds = self.kinds().into_iter().map(|(kind, _)| kind);
         let has_lines = |kind: &LogKind| *kind != LogKind::Submission || self.has_submission;
         kinds.filter(has_lines).collect()
     }
 
-    /// Take an option that is about logs; says whether it was one.
+    /// Applies an option about logs. Returns whether it was one.
     pub(crate) fn set(
         &mut self,
         given: &Given,

@@ -1,4 +1,4 @@
-//! Numbers, sizes and times as fio reads them; what fio reads as another number is refused.
+//! Parses numbers, sizes and times like fio; what fio would misread is refused.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use units::Duration;
 
 use crate::arithmetic::evaluate;
 
-/// What `k` means: fio's `kb_base`.
+/// Meaning of `k`: fio's `kb_base`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KbBase {
     /// `k` is 1024 and `kib` is 1000: fio's default.
@@ -32,7 +32,7 @@ impl KbBase {
     }
 }
 
-/// The unit of a time without one.
+/// Default unit of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// As for `runtime`.
@@ -41,10 +41,10 @@ pub enum TimeUnit {
     Microseconds,
 }
 
-/// A number, perhaps with a suffix of size.
+/// A number with an optional size suffix.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A description of the error.
 pub fn size(text: &str, base: KbBase) -> Result<u64, String> {
     if text.starts_with('(') {
         return evaluate(text, &|number, suffix| scaled(number, suffix, base));
@@ -61,7 +61,7 @@ pub fn size(text: &str, base: KbBase) -> Result<u64, String> {
 /// A time.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A description of the error.
 pub fn time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
     if text.starts_with('(') {
         return computed_time(text, unit);
@@ -73,7 +73,7 @@ pub fn time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
     ))
 }
 
-/// The result of arithmetic counts in the units that stand in it, or else in the option's own.
+/// The result of arithmetic is in the units used in it, or else in the option's own.
 fn computed_time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
     let (bare, with_unit) = (Cell::new(false), Cell::new(false));
     let value = evaluate(text, &|number, suffix| {
@@ -91,18 +91,18 @@ fn computed_time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
     }
 }
 
-/// A time as options of the command line have it: seconds where no unit stands.
+/// A time of a command-line option, in seconds by default.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub fn period(text: &str) -> Result<Duration, String> {
     time(text, TimeUnit::Seconds)
 }
 
-/// A whole number that may be negative.
+/// An integer, possibly negative.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub fn whole(text: &str, base: KbBase) -> Result<i64, String> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),

@@ -1,23 +1,23 @@
-//! fio's options as data: names, kinds of value, and what becomes of each here.
+//! fio's options as data: names, kinds of value, and how each is handled here.
 
 use crate::number::{KbBase, TimeUnit, size, time, whole};
 use crate::table::GENERIC;
 use crate::table_engines::OF_ENGINES;
 
-/// What is done with an option.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionSupport {
-    /// It does what it does in fio; a note says what is particular.
+    /// As in fio; a note has details.
     Done(&'static str),
-    /// It is read and changes nothing, because of this.
+    /// Accepted without effect, for this reason.
     NoEffect(&'static str),
-    /// A job with it is refused, because of this, unless its value switches it off.
+    /// Refused, for this reason, unless its value switches it off.
     Refused(&'static str),
-    /// It belongs to this engine, which is refused.
+    /// Belongs to this unsupported engine.
     OfEngine(&'static str),
 }
 
-/// What is written behind the `=`.
+/// Value of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueKind {
     /// Any text.
@@ -28,11 +28,11 @@ pub enum ValueKind {
     Flag,
     /// 0 or 1.
     Bool,
-    /// A whole number between two.
+    /// An integer in a range.
     Int(i64, i64),
-    /// One to three of them, for reads, writes and trims.
+    /// One to three integers in a range, for reads, writes and trims.
     Ints(i64, i64),
-    /// A size, or a share in percent.
+    /// A size, or a percentage.
     Amount,
     /// One to three sizes.
     Sizes,
@@ -41,45 +41,45 @@ pub enum ValueKind {
     Seconds,
     /// A time in microseconds.
     Micros,
-    /// Numbers with fractions, between colons.
+    /// Decimal numbers separated by colons.
     Floats,
-    /// One of these words, perhaps with more behind a colon.
+    /// One of these words, optionally with more after a colon.
     OneOf(&'static [&'static str]),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FioOption {
-    /// Its name, as fio's own help has it.
+    /// Its name in fio's help.
     pub name: &'static str,
-    /// Another name; empty without one.
+    /// Another name, or empty.
     pub alias: &'static str,
-    /// What its value must be.
+    /// Its value.
     pub value: ValueKind,
-    /// What is done with it.
+    /// How it is handled.
     pub answer: OptionSupport,
-    /// Options of higher rank are read first, whatever their order: fio's `prio`.
+    /// Options with a higher rank are applied first, whatever their order: fio's `prio`.
     pub rank: i8,
 }
 
 impl FioOption {
-    /// Whether it belongs to an engine that is refused.
+    /// Whether it belongs to an unsupported engine.
     pub(crate) const fn is_of_engine(&self) -> bool {
         matches!(self.answer, OptionSupport::OfEngine(_))
     }
 }
 
-/// Every option of fio 3.42, and those of older ones.
+/// All options of fio 3.42, and those of older versions.
 pub fn options() -> impl Iterator<Item = &'static FioOption> {
     GENERIC.iter().chain(OF_ENGINES)
 }
 
-/// The option of that name or alias.
+/// The option with that name or alias.
 #[must_use]
 pub fn find_option(name: &str) -> Option<&'static FioOption> {
     options().find(|it| it.name == name || (!it.alias.is_empty() && it.alias == name))
 }
 
-/// The known name that is spelled most nearly so.
+/// The known name with the most similar spelling.
 pub(crate) fn nearest(typed: &str) -> Option<&'static str> {
     let names = options().flat_map(|it| [it.name, it.alias]);
     let names = names.filter(|name| !name.is_empty());
@@ -89,10 +89,10 @@ pub(crate) fn nearest(typed: &str) -> Option<&'static str> {
 }
 
 impl ValueKind {
-    /// Whether `text` can stand behind the option.
+    /// Checks that `text` is a valid value.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A description of the error.
     pub fn check(self, text: Option<&str>, base: KbBase) -> Result<(), String> {
         let text = match (self, text) {
             (Self::Flag, None) | (Self::MaybeText, _) => return Ok(()),
@@ -108,7 +108,7 @@ impl ValueKind {
                 parts.try_for_each(|part| within(part, base, (least, most)))
             }
             Self::Amount => amount_text(text, base),
-            // Each reader of sizes says best what is wrong with one.
+            // The parsers of sizes have the best error messages.
             Self::Sizes => triplet(text).map(|_| ()),
             Self::Size => size(text, base).map(|_| ()),
             Self::Seconds => time(text, TimeUnit::Seconds).map(|_| ()),
@@ -129,7 +129,7 @@ impl ValueKind {
     }
 }
 
-/// What a flag says.
+/// Value of a flag.
 pub(crate) fn truth(text: &str) -> Result<bool, String> {
     match text {
         "0" | "false" => Ok(false),
@@ -162,7 +162,7 @@ fn amount_text(text: &str, base: KbBase) -> Result<(), String> {
     size(text, base).map(|_| ())
 }
 
-/// The parts for reads, writes and trims; a part that is left out keeps what it was.
+/// Parts for reads, writes and trims; an omitted part is unchanged.
 fn triplet(text: &str) -> Result<impl Iterator<Item = &str>, String> {
     if text.split(',').count() > 3 {
         return Err("has more than three values: reads, writes, trims".into());

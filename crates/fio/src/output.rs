@@ -1,8 +1,8 @@
-//! What fio prints of its jobs, from what was measured here.
+//! fio's output formats, from our measurements.
 //!
-//! `clat` is the service time, `slat` the time from when a request was ready until it was handed
-//! over, which fio does not measure of synchronous engines, `lat` both together. The time from when
-//! a request of a rate was due stands under the key `seekstone`.
+//! `clat` is the service time, `slat` the time from ready to submission, which fio does not measure
+//! for synchronous engines, `lat` the sum of both. The time from when a request of a rate was due
+//! is under the key `seekstone`.
 
 mod idleness;
 mod json;
@@ -22,45 +22,45 @@ pub use json::{Document, json};
 pub use normal::normal;
 pub use terse::{TerseVersion, terse};
 
-/// The version that readers look for: the fio whose forms these are.
+/// The version expected by parsers: the fio whose formats these are.
 pub const VERSION: &str = "fio-3.33";
 
 /// fio's names of directions.
 const NAMES: [&str; 3] = ["read", "write", "trim"];
 
-/// fio's percentiles, where a job names none.
+/// fio's default percentiles.
 pub const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
 
-/// What one direction of a row moved. Times are in nanoseconds.
+/// Transfers of a row in one direction. Times are in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Transfers {
     /// fio's `lat`: from ready to completed.
     pub whole: Histogram,
     /// fio's `clat`: from issued to completed.
     pub service: Histogram,
-    /// fio's `slat`: from ready to issued, of asynchronous engines.
+    /// fio's `slat`: from ready to issued, for asynchronous engines.
     pub submission: Histogram,
     /// Bytes moved.
     pub bytes: u64,
-    /// When it was recorded, since the run began.
+    /// Recorded time, from the start of the run.
     pub span: TimeSpan,
     /// Operations and bytes in each window.
     pub windows: Vec<(u64, u64)>,
     /// Length of a window.
     pub window: Duration,
-    /// Bytes a second of all rows of its group: put in by [`share_in_groups`].
+    /// Bytes per second of all rows in its group, set by [`share_in_groups`].
     pub group_rate: f64,
-    /// Times by priority, where requests differ in it.
+    /// Times by priority, if requests differ in it.
     pub priorities: Vec<PriorityTimes>,
 }
 
-/// The times of the requests of one priority.
+/// Times of requests with one priority.
 #[derive(Clone, Debug, Default)]
 pub struct PriorityTimes {
-    /// Linux's class, and the level in it.
+    /// Linux's class, and the level within it.
     pub class: u16,
     pub level: u16,
     /// As in [`Transfers`].
@@ -69,41 +69,41 @@ pub struct PriorityTimes {
     pub service: Histogram,
 }
 
-/// The system's counts of a row.
+/// System counters of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Processor time in the program, in percent of one processor.
+    /// User CPU time, in percent of one processor.
     pub user_percent: f64,
-    /// The same in the kernel.
+    /// System CPU time, likewise.
     pub system_percent: f64,
-    /// Page faults that waited for a device.
+    /// Major page faults.
     pub major_faults: u64,
-    /// Page faults served from memory.
+    /// Minor page faults.
     pub minor_faults: u64,
 }
 
-/// What a disk did while jobs ran, for all processes together.
+/// Activity of a disk during the jobs, from all processes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiskUse {
     pub name: String,
-    /// Reads and writes that were done.
+    /// Completed reads and writes.
     pub operations: [u64; 2],
-    /// Reads and writes that were merged with others.
+    /// Merged reads and writes.
     pub merges: [u64; 2],
-    /// Milliseconds that reads and writes took.
+    /// Milliseconds of reads and writes.
     pub ticks_ms: [u64; 2],
-    /// Milliseconds that all requests took together.
+    /// Milliseconds of all requests.
     pub queue_ms: u64,
-    /// Share of the time in which it had something to do, percent.
+    /// Percentage of the time in which it was busy.
     pub busy_percent: f64,
 }
 
-/// The host that a row is of.
+/// Host of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientHost {
-    /// As it is called in the report.
+    /// Its name in the report.
     pub title: String,
-    /// Its own name.
+    /// Host name.
     pub name: String,
 }
 
@@ -112,45 +112,45 @@ pub struct ClientHost {
 pub struct JobReport {
     /// The job's name.
     pub name: String,
-    /// The host, where several carried it out; absent of their sum.
+    /// The host, if several took part; absent for their sum.
     pub client: Option<ClientHost>,
     pub group: u32,
-    /// Copies that the row holds.
+    /// Number of copies in the row.
     pub copies: u32,
-    /// fio's word for what it does, its engine, and its block sizes.
+    /// fio's name of its pattern, its engine, and its block sizes.
     pub rw: String,
     /// The engine's name.
     pub engine: String,
-    /// Requests at once.
+    /// Depth.
     pub depth: u32,
-    /// The options of its own section and of the command line.
+    /// Options of its own section and of the command line.
     pub options: Vec<(String, String)>,
-    /// The error number that ended it; 0 for none.
+    /// errno value that ended it; 0 for none.
     pub error: i32,
     /// Reads, writes and trims.
     pub transfers: [Transfers; 3],
-    /// All of them as one.
+    /// All of them combined.
     pub together: Transfers,
     pub flushes: Transfers,
     /// Percentiles, 0 to 100.
     pub percentiles: Vec<f64>,
-    /// Which times have them.
+    /// Which times have percentiles.
     pub percentiles_of: PercentilesOf,
-    /// Whether reads, writes and trims are one.
+    /// Whether reads, writes and trims are combined.
     pub directions: ReportedDirections,
-    /// Smallest and largest request of reads, writes and trims, bytes.
+    /// Minimum and maximum request size of reads, writes and trims, bytes.
     pub sizes: [(u64, u64); 3],
-    /// Seconds from the beginning of the first job of all to the end of the last.
+    /// Seconds from the start of the first job of all to the end of the last.
     pub seconds_in_all: u64,
-    /// What the system counted of it.
+    /// Its system counters.
     pub usage: Usage,
-    /// Whether it was steady, where that was asked.
+    /// Its steady state, if requested.
     pub steady: Option<SteadyReport>,
-    /// What the product adds, as JSON.
+    /// Our additions, as JSON.
     pub own: Option<serde_json::Value>,
 }
 
-/// Least, most, mean and standard deviation.
+/// Minimum, maximum, mean and standard deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SampleStatistics {
     pub least: f64,
@@ -161,7 +161,7 @@ pub(crate) struct SampleStatistics {
 }
 
 impl SampleStatistics {
-    /// Of all values of a histogram, whose buckets stand for their middles.
+    /// Statistics of a histogram, with buckets represented by their middles.
     pub(crate) fn of(histogram: &Histogram) -> Self {
         if histogram.is_empty() {
             return Self::default();
@@ -221,7 +221,7 @@ impl Transfers {
         self.per_second(self.bytes as f64)
     }
 
-    /// Whole milliseconds, one at least where anything was done, as fio has it.
+    /// Whole milliseconds, at least one if anything was done, as in fio.
     pub(crate) fn milliseconds(&self) -> u64 {
         let nanos = self.span.length().as_nanos();
         if nanos == 0 {
@@ -231,7 +231,6 @@ impl Transfers {
         }
     }
 
-    /// Operations a second and KiB a second of whole windows.
     /// Percentage of its group's rate that a mean rate (KiB/s) is: fio's `bw_agg`.
     pub(crate) fn share_of_group(&self, bw: &SampleStatistics) -> f64 {
         match bw.count > 0 && self.group_rate > 0.0 {
@@ -251,8 +250,7 @@ impl Transfers {
     }
 }
 
-/// Put into each row what its whole group moves in a second: as in fio, all that its rows moved in
-/// the time of the longest.
+/// Sets in each row the rate of its group: as in fio, all bytes of its rows over the longest time.
 pub fn share_in_groups(jobs: &mut [JobReport]) {
     type OfDirection = fn(&mut JobReport) -> &mut Transfers;
     let directions: [OfDirection; 4] = [
@@ -277,7 +275,7 @@ pub fn share_in_groups(jobs: &mut [JobReport]) {
 }
 
 impl JobReport {
-    /// Its name, behind that of its host if it is of one.
+    /// Its name, preceded by that of its host if it has one.
     pub(crate) fn title(&self) -> String {
         match &self.client {
             None => self.name.clone(),
@@ -289,7 +287,7 @@ impl JobReport {
         self.directions != ReportedDirections::Together
     }
 
-    /// What is reported apart, by name.
+    /// The directions reported separately, by name.
     pub(crate) fn parts(&self) -> Vec<(&'static str, &Transfers)> {
         let apart = NAMES.into_iter().zip(&self.transfers);
         let mixed = ("mixed", &self.together);
@@ -307,8 +305,7 @@ impl JobReport {
         }
     }
 
-    /// The share of requests in each class of latency, percent: of nanoseconds, microseconds and
-    /// milliseconds.
+    /// Percentage of requests in each latency class: of nanoseconds, microseconds and milliseconds.
     pub(crate) fn classes(&self) -> [Vec<(String, f64)>; 3] {
         let total: u64 = self.transfers.iter().map(Transfers::count).sum();
         let unit = |bounds: &[u64], scale: u64, before: u64| {
@@ -329,7 +326,7 @@ impl JobReport {
         [unit(&BOUNDS, 1, 0), unit(&BOUNDS, 1000, 1000), millis]
     }
 
-    /// Requests whose latency is from `low` up to below `high`.
+    /// Number of requests with latencies from `low` to below `high`.
     fn within(&self, low: u64, high: u64) -> u64 {
         let of = |transfers: &Transfers| -> u64 {
             let buckets = transfers.service.iter_recorded();
@@ -342,8 +339,8 @@ impl JobReport {
     }
 }
 
-/// The value that a share of all values does not exceed: that of its bucket, or the largest of all.
-/// fio gives one however few values there are; what is known of it stands under our own key.
+/// The percentile: the value of its bucket, or the maximum. fio states one however few values there
+/// are; its reliability is under our own key.
 pub(crate) fn percentile(histogram: &Histogram, percent: f64) -> u64 {
     let rank = (percent / 100.0 * histogram.len() as f64).ceil().max(1.0) as u64;
     let mut counted = 0;
@@ -360,13 +357,12 @@ fn share(count: u64, total: u64) -> f64 {
     count as f64 * 100.0 / total.max(1) as f64
 }
 
-/// The class of depth that fio files a depth under.
+/// fio's class of a depth.
 pub(crate) fn depth_class(depth: u32) -> usize {
     (depth.max(1).ilog2() as usize).min(6)
 }
 
-/// The class that fio files batches of requests under, which are entered at a depth: here an eighth
-/// of it at most.
+/// fio's class of submission batches, which here are at most an eighth of the depth.
 pub(crate) fn batch_class(depth: u32) -> usize {
     match (depth / 8).max(1) {
         0..=4 => 1,

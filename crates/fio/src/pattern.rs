@@ -1,20 +1,20 @@
-//! What a job does, and in which order of addresses.
+//! Directions and address order of a job.
 
 use crate::number::{KbBase, size};
 use crate::zones::{self, ZoneShares};
 
-/// A direction of transfer, as an index of triplets.
+/// A direction of transfer, as index of triplets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From storage.
+    /// Reads.
     Read,
-    /// To storage.
+    /// Writes.
     Write,
-    /// Given back to storage.
+    /// Discards.
     Trim,
 }
 
-/// Which directions a job has.
+/// Directions of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directions {
     Read,
@@ -23,7 +23,7 @@ pub enum Directions {
     /// Both, mixed by `rwmixread`.
     Mixed,
     Trim,
-    /// Each write is preceded by a trim of its bytes.
+    /// Each write is preceded by a trim of its range.
     TrimWrite,
 }
 
@@ -51,10 +51,10 @@ impl Directions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RwPattern {
     pub directions: Directions,
-    /// Whether addresses are drawn, and not in order.
+    /// Whether addresses are random rather than sequential.
     pub is_random: bool,
-    /// Behind the colon: bytes that are skipped after each request in order, backwards where they
-    /// are below zero, or the number of requests in order after each address that is drawn.
+    /// After the colon: the gap in bytes after each sequential request, backwards if negative, or
+    /// the number of sequential requests after each random address.
     pub modifier: Option<i64>,
 }
 
@@ -66,7 +66,7 @@ impl RwPattern {
         modifier: None,
     };
 
-    /// Read `rw=`.
+    /// Parses `rw=`.
     pub(crate) fn parse(text: &str, base: KbBase) -> Result<Self, String> {
         let (word, modifier) = match text.split_once(':') {
             Some((word, modifier)) => (word, Some(modifier)),
@@ -130,10 +130,10 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Zones, as in `60/10:30/20:10/70`: percent of the requests and of the file.
+    /// Zones, as in `60/10:30/20:10/70`: percentages of the requests and of the file.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence.
+    /// A description of the error, in a sentence.
     pub fn zoned(shares: &str) -> Result<Self, String> {
         let zones = zones::parse(shares, None)?;
         Ok(Self::Zoned(Box::new(zones)))
@@ -142,7 +142,7 @@ impl Distribution {
     /// Popularity falls as this power of rank.
     ///
     /// # Errors
-    /// When fio would not take it.
+    /// If fio would not accept it.
     pub fn zipf(theta: f64) -> Result<Self, String> {
         let is_allowed = (0.001..=100.0).contains(&theta);
         let why = || format!("zipf: {theta} is not between 0.001 and 100");
@@ -152,7 +152,7 @@ impl Distribution {
     /// A share `1 - share` of the requests goes to this share of the blocks.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is invalid.
     pub fn pareto(share: f64) -> Result<Self, String> {
         let is_allowed = share > 0.0 && share < 1.0;
         let why = || format!("pareto: {share} is not between 0 and 1");
@@ -162,7 +162,7 @@ impl Distribution {
     /// Around the middle, with this standard deviation in percent of the region.
     ///
     /// # Errors
-    /// When it is not above 0 and up to 100.
+    /// If it is not above 0 and at most 100.
     pub fn normal(percent: f64) -> Result<Self, String> {
         let is_allowed = percent > 0.0 && percent <= 100.0;
         let why = || format!("normal: {percent} is not above 0 and up to 100");

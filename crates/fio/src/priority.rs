@@ -1,10 +1,10 @@
-//! Which requests of a job are how urgent: `cmdprio_percentage`, `cmdprio_bssplit` and their like.
+//! I/O priorities of a job's requests: `cmdprio_percentage`, `cmdprio_bssplit` and related options.
 
 use crate::number::{KbBase, size};
 
-/// The class of a request that is urgent, where nobody says: real time.
+/// Default class of prioritised requests: real time.
 const CLASS: u16 = 1;
-/// Classes and levels that Linux has.
+/// Number of classes and levels in Linux.
 const CLASS_MAX: u16 = 3;
 const LEVEL_MAX: u16 = 7;
 
@@ -13,19 +13,19 @@ const LEVEL_MAX: u16 = 7;
 pub struct PrioritySplit {
     pub bytes: u64,
     pub percent: u32,
-    /// Class and level; those of all where absent.
+    /// Class and level; the direction's default if absent.
     pub priority: Option<(u16, u16)>,
 }
 
-/// What is said of reads, or of writes.
+/// Priorities of reads, or of writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectionPriority {
-    /// Percent of requests that are urgent.
+    /// Percentage of prioritised requests.
     pub percent: u32,
-    /// How urgent: the class, and the level within it.
+    /// The class, and the level within it.
     pub class: u16,
     pub level: u16,
-    /// The same by size, which goes before `percent`.
+    /// The same by size, which takes precedence over `percent`.
     pub split: Vec<PrioritySplit>,
 }
 
@@ -40,19 +40,19 @@ impl Default for DirectionPriority {
     }
 }
 
-/// What is said of reads and of writes.
+/// Priorities of reads and of writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobPriorities(pub [DirectionPriority; 2]);
 
 impl JobPriorities {
-    /// Whether requests differ.
+    /// Whether requests have different priorities.
     #[must_use]
     pub fn are_any(&self) -> bool {
         let mut each = self.0.iter();
         each.any(|it| it.percent > 0 || it.split.iter().any(|it| it.percent > 0))
     }
 
-    /// Take an option that is about priorities; says whether it was one.
+    /// Applies an option about priorities. Returns whether it was one.
     pub(crate) fn set(&mut self, name: &str, text: &str, base: KbBase) -> Result<bool, String> {
         if name == "cmdprio_bssplit" {
             for (own, part) in self
@@ -82,7 +82,7 @@ impl JobPriorities {
     }
 }
 
-/// The values of reads and of writes, which are the same where one is given.
+/// The values for reads and for writes; a single one applies to both.
 fn both<T: Clone>(text: &str, read: &dyn Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
     let (reads, writes) = text.split_once(',').unwrap_or((text, text));
     Ok([read(reads)?, read(writes)?])
@@ -94,7 +94,7 @@ fn number(text: &str, most: u16) -> Result<u16, String> {
     read.ok_or_else(|| format!("{text:?} is no number from 0 to {most}"))
 }
 
-/// Sizes with percentages, each perhaps with its class and level: `64k/25/1/1:64k/75/3/2:1m/0`.
+/// Sizes with percentages, each with an optional class and level: `64k/25/1/1:64k/75/3/2:1m/0`.
 fn split(text: &str, base: KbBase) -> Result<Vec<PrioritySplit>, String> {
     let entry = |text: &str| {
         let parts: Vec<&str> = text.split('/').collect();

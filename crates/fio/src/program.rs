@@ -1,4 +1,4 @@
-//! Options of fio itself, which stand on its command line and in no job file.
+//! Options of fio itself, on its command line but not in job files.
 
 use ProgramAnswer::{NoEffect, Ours, Refused};
 use Takes::{Nothing, Perhaps, Value};
@@ -8,20 +8,20 @@ use Takes::{Nothing, Perhaps, Value};
 pub enum Takes {
     /// It has none.
     Nothing,
-    /// Only one behind a sign of equality.
+    /// Only one after an equals sign.
     Perhaps,
-    /// It has one: behind a sign of equality, or the next word.
+    /// Required: after an equals sign, or as the next word.
     Value,
 }
 
-/// What is done with an option.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramAnswer {
-    /// `seekstone fio` has an option of this name.
+    /// `seekstone fio` has an option with this name.
     Ours,
-    /// It is read and changes nothing, because of this.
+    /// Accepted without effect, for this reason.
     NoEffect(&'static str),
-    /// It is refused, because of this.
+    /// Refused, for this reason.
     Refused(&'static str),
 }
 
@@ -31,7 +31,7 @@ pub struct ProgramOption {
     pub name: &'static str,
     /// Its value.
     pub takes: Takes,
-    /// What is done with it.
+    /// How it is handled.
     pub answer: ProgramAnswer,
 }
 
@@ -43,7 +43,7 @@ const fn row(name: &'static str, takes: Takes, answer: ProgramAnswer) -> Program
     }
 }
 
-/// Hosts and job files as they are written where nobody has named them.
+/// Placeholders for hosts and job files that nobody has named.
 pub(crate) const ANY_HOSTS: &str = "HOST1,HOST2";
 const NO_SERVER: &str = "start no server, and type `mpirun --host HOST1,HOST2 seekstone fio \
      JOBFILE`, which runs the jobs on each host";
@@ -123,14 +123,14 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
     ),
 ];
 
-/// The option of that name.
+/// The option with that name.
 #[must_use]
 pub fn find_program_option(name: &str) -> Option<&'static ProgramOption> {
     PROGRAM_OPTIONS.iter().find(|option| option.name == name)
 }
 
 impl ProgramOption {
-    /// Why it cannot stand there; `None` where it changes nothing.
+    /// Why it is refused; `None` if it has no effect.
     pub(crate) fn refusal(&self) -> Option<String> {
         let name = self.name;
         match self.answer {

@@ -1,4 +1,4 @@
-//! The text of a job file: sections of options, each with its place.
+//! Parses a job file: sections of options, each with its place.
 
 use std::sync::Arc;
 
@@ -7,71 +7,71 @@ use crate::buffers::pattern_bytes;
 use crate::fault::{Fault, JobFilePosition};
 use crate::option::{FioOption, find_option, nearest};
 
-/// Bytes of a job file, at most.
+/// Maximum size of a job file.
 const BYTES_MAX: usize = 4 << 20;
-/// Files that include each other, at most.
+/// Maximum number of nested includes.
 const INCLUDES_MAX: usize = 16;
-/// Sections and options of one file with all that it includes, at most.
+/// Maximum number of sections and options in a file with its includes.
 const ENTRIES_MAX: usize = 100_000;
 
-/// What a job file may ask of the world.
+/// Access of a job file to its environment.
 pub trait Surroundings {
-    /// The text of a file that is included by `from`.
+    /// The text of a file included by `from`.
     ///
     /// # Errors
     /// Why it cannot be read.
     fn include(&mut self, from: &str, path: &str) -> Result<String, String>;
-    /// The bytes of a file that a pattern names.
+    /// The bytes of a file named by a pattern.
     ///
     /// # Errors
     /// Why it cannot be read.
     fn bytes(&mut self, path: &str) -> Result<Vec<u8>, String>;
     /// A variable of the environment.
     fn variable(&mut self, name: &str) -> Option<String>;
-    /// What `$pagesize`, `$mb_memory` or `$ncpus` stand for.
+    /// Value of `$pagesize`, `$mb_memory` or `$ncpus`.
     fn fact(&mut self, name: &str) -> Option<u64>;
 }
 
-/// One option as it was given.
+/// An option as given.
 #[derive(Clone, Debug)]
 pub struct Given {
     pub option: &'static FioOption,
-    /// What stands behind the `=`, with variables filled in.
+    /// Text after the `=`, with variables substituted.
     pub value: Option<String>,
-    /// The bytes that it stands for, where it is a pattern that names a file.
+    /// The bytes of the file named by a pattern.
     pub pattern: Option<Vec<u8>>,
-    /// The log that it names, where it is one to be replayed.
+    /// The log to be replayed.
     pub log: Option<Arc<str>>,
-    /// A variable in it that is not set: fio takes it for nothing.
+    /// An unset variable in it, which fio replaces by nothing.
     pub unset: Option<String>,
     pub place: JobFilePosition,
 }
 
-/// A section: a job, or options for all jobs that follow.
+/// A section: a job, or options for all following jobs.
 #[derive(Clone, Debug)]
 pub struct JobSection {
     /// The name in brackets.
     pub name: String,
-    /// Whether the options are those of all jobs that follow.
+    /// Whether its options apply to all following jobs.
     pub is_global: bool,
-    /// Where it begins.
+    /// Its start.
     pub place: JobFilePosition,
-    /// In the order in which they are to be read.
+    /// In the order in which they are applied.
     pub given: Vec<Given>,
 }
 
-/// A job file, read.
+/// A parsed job file.
 #[derive(Clone, Debug, Default)]
 pub struct JobFile {
-    /// In the file's order.
+    /// In file order.
     pub sections: Vec<JobSection>,
-    /// Mistakes, in the order of their lines.
+    /// Errors, in order of lines.
     pub faults: Vec<Fault>,
 }
 
 impl JobFile {
     /// Options of the command line before its first job are defaults for the first job file, too,
-    /// as in fio: what the file itself says replaces them.
+    /// as in fio: the file itself overrides them.
     pub fn begin_with(&mut self, defaults: &JobSection) {
         match self.sections.first_mut().filter(|first| first.is_global) {
             Some(first) => drop(first.given.splice(0..0, defaults.given.iter().cloned())),
@@ -80,7 +80,7 @@ impl JobFile {
     }
 }
 
-/// Read a job file of that name.
+/// Parses a job file with that name.
 // fuzzed: fio_jobs
 pub fn read_job_file(name: &str, text: &str, around: &mut dyn Surroundings) -> JobFile {
     let mut reader = JobFileReader {
@@ -103,9 +103,9 @@ pub fn read_job_file(name: &str, text: &str, around: &mut dyn Surroundings) -> J
     reader.file
 }
 
-/// Options in the order in which fio reads them: by rank, else as written.
+/// Options in the order in which fio applies them: by rank, else as written.
 pub(crate) fn sort(given: &mut [Given]) {
-    // fio hands those of an engine on when all others were read.
+    // fio applies those of an engine after all others.
     given.sort_by_key(|it| (it.option.is_of_engine(), -it.option.rank));
 }
 
@@ -164,7 +164,7 @@ impl JobFileReader<'_> {
             Some("") => self.fault(place, "[]: a section needs a name"),
             Some(_) => {}
         }
-        // What follows a faulty header belongs to it all the same.
+        // Lines after an invalid header still belong to it.
         let name = name.unwrap_or_default();
         self.file.sections.push(JobSection {
             name: name.to_owned(),
@@ -205,7 +205,7 @@ impl JobFileReader<'_> {
     }
 }
 
-/// One option, as `name` or `name=value`.
+/// Parses an option, as `name` or `name=value`.
 pub(crate) fn given(
     text: &str,
     place: &JobFilePosition,
@@ -244,7 +244,7 @@ pub(crate) fn given(
     })
 }
 
-/// `value` with `${NAME}` and fio's own words replaced.
+/// Substitutes `${NAME}` and fio's own words in `value`.
 fn fill_in(
     value: &str,
     around: &mut dyn Surroundings,
@@ -280,8 +280,8 @@ fn fill_in(
     }
 }
 
-/// What `8*$pagesize` comes to: fio gives it to `bc`, which leaves out fractions at each division.
-/// What is no arithmetic is left unchanged.
+/// Evaluates `8*$pagesize`, which fio passes to `bc`, with integer division. Text that is not
+/// arithmetic is unchanged.
 fn computed(filled: String) -> Result<String, String> {
     let plain = |number: u64, suffix: &str| match suffix {
         "" => Ok(number),

@@ -1,4 +1,4 @@
-//! From sections to jobs: each option is checked, answered, and set.
+//! Resolves sections to jobs: each option is checked, answered, and applied.
 
 use crate::blocks::{BlockSizes, fixed, range, split, triplet};
 use crate::buffers::pattern_bytes;
@@ -19,23 +19,23 @@ use std::sync::Arc;
 
 use units::{Duration, TargetName};
 
-/// Copies of all jobs together, at most.
+/// Maximum number of copies of all jobs.
 const COPIES_MAX: u32 = 1 << 20;
-/// Requests at once of a copy, at most.
+/// Maximum depth of a copy.
 const DEPTH_MAX: u32 = 1 << 16;
-/// Percentiles that fio takes, at most.
+/// Maximum number of percentiles in fio.
 const PERCENTILES_MAX: usize = 20;
 
-/// What became of a job file.
+/// A resolved job file.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
-    /// In the file's order.
+    /// In file order.
     pub jobs: Vec<Job>,
-    /// Mistakes and refusals, in the order of the file.
+    /// Errors and refusals, in file order.
     pub faults: Vec<Fault>,
 }
 
-/// The jobs of a file; of the sections of those names alone, where any are given.
+/// The jobs of a file, restricted to the sections with these names, if any are given.
 #[must_use]
 pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
     let mut found = Resolved {
@@ -60,7 +60,7 @@ pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
     found
 }
 
-/// A fault for each wanted name that no section of the files has.
+/// An error for each requested name without a section in the files.
 #[must_use]
 pub fn unknown_sections(files: &[JobFile], wanted: &[String]) -> Vec<Fault> {
     let sections = || files.iter().flat_map(|file| &file.sections);
@@ -106,7 +106,7 @@ impl Resolved {
     }
 }
 
-/// What `k` means from this option on.
+/// Meaning of `k` after this option.
 fn base_after(base: KbBase, given: &Given) -> KbBase {
     match (given.option.name, given.value.as_deref()) {
         ("kb_base", Some("1000")) => KbBase::Decimal,
@@ -115,7 +115,7 @@ fn base_after(base: KbBase, given: &Given) -> KbBase {
     }
 }
 
-/// Whether the value of an option leaves things as they are without it.
+/// Whether the value of an option is the same as its absence.
 pub(crate) fn is_off(given: &Given) -> bool {
     let off = ["0", "none", "false", "sequential", "inline", "0%"];
     match (given.option.name, given.value.as_deref()) {
@@ -126,7 +126,7 @@ pub(crate) fn is_off(given: &Given) -> bool {
     }
 }
 
-/// Check one option and put its value into the job.
+/// Checks an option and applies its value to the job.
 pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), String> {
     let name = given.option.name;
     let text = given.value.as_deref();
@@ -169,7 +169,7 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
     Ok(())
 }
 
-/// An option's value while it is read.
+/// Value of an option being parsed.
 struct ResolvedValue<'a> {
     name: &'a str,
     text: &'a str,
@@ -226,7 +226,7 @@ impl ResolvedValue<'_> {
         Ok(())
     }
 
-    /// Put the values for reads, writes and trims into `values`.
+    /// Stores the values for reads, writes and trims in `values`.
     fn each_into(&self, values: &mut [u64; 3]) -> Result<(), String> {
         for (old, new) in values.iter_mut().zip(self.each()?) {
             *old = new.unwrap_or(*old);
@@ -242,11 +242,11 @@ impl ResolvedValue<'_> {
     }
 }
 
-/// As in fio, each `filename` adds to those before it, also to those of `[global]`, and lies in the
-/// first directory that was named by then.
+/// As in fio, each `filename` adds to earlier ones, including those of `[global]`, and is in the
+/// first directory named by then.
 fn add_names(job: &mut Job, text: &str) {
     let files = &mut job.files;
-    // A colon of a model or of no storage at all separates no names.
+    // A colon of a model or the null target does not separate names.
     let target = TargetName::from(text);
     if target.is_model() || target.is_null() {
         return files.names.push(text.to_owned());
@@ -259,7 +259,7 @@ fn add_names(job: &mut Job, text: &str) {
     files.names.extend(names(text).into_iter().map(placed));
 }
 
-/// Names between colons; `\:` is a colon.
+/// Names separated by colons; `\:` is a colon.
 fn names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut letters = text.chars().peekable();
@@ -277,7 +277,7 @@ fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// Where a job's requests go.
+/// Options about files.
 fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "name" => value.text.clone_into(&mut job.name),
@@ -310,7 +310,7 @@ fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Which file is next, and after how many requests: `random:16`.
+/// Choice of the next file, and the number of requests: `random:16`.
 fn file_order(files: &mut JobFiles, value: &ResolvedValue<'_>) -> Result<(), String> {
     let (order, run) = value.text.split_once(':').unwrap_or((value.text, "1"));
     files.order = match order {
@@ -328,7 +328,7 @@ fn file_order(files: &mut JobFiles, value: &ResolvedValue<'_>) -> Result<(), Str
     Ok(())
 }
 
-/// What a job asks for.
+/// Options about requests.
 fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "ioengine" => job.engine = engine(value.text)?,
@@ -342,7 +342,7 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "numjobs" => job.copies = value.count()?,
         "iodepth_low" => job.refill_at = Some(value.count()?).filter(|low| *low > 0),
         "io_submit_mode" => job.is_offloaded = value.text == "offload",
-        // What they take is looked at when the whole job is known.
+        // Their values are checked when the whole job is known.
         "iodepth_batch_complete_min"
         | "serialize_overlap"
         | "unlink_each_loop"
@@ -391,7 +391,7 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// How much it moves, and where.
+/// Options about amount and region.
 fn amount(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "size" => job.size = Some(value.amount()?),
@@ -439,7 +439,7 @@ fn zones(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// What it writes.
+/// Options about content.
 fn content(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     let buffers = &mut job.buffers;
     match value.name {
@@ -455,7 +455,7 @@ fn content(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// What it verifies.
+/// Options about verification.
 fn verification(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     let verify = &mut job.verify;
     match value.name {
@@ -468,7 +468,7 @@ fn verification(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String
     Ok(true)
 }
 
-/// When it runs, and how it is reported.
+/// Options about timing and reports.
 fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     let seconds = || time(value.text, TimeUnit::Seconds);
     match value.name {

@@ -1,12 +1,12 @@
-//! Jobs as a command line of fio's.
+//! Formats jobs as a command line of fio.
 
 use std::fmt::Write as _;
 
 use crate::reader::{Given, JobSection};
 
-/// The command line of fio that does what the sections say: options under their first names, in
-/// the order in which they are read, as `fio --showcmd` writes them. Global options stand before
-/// the jobs that they are for; a second global section repeats the first.
+/// The fio command line equivalent to the sections: options under their first names, in the order
+/// in which they are applied, as `fio --showcmd` writes them. Global options precede the jobs to
+/// which they apply; a second global section repeats the first.
 #[must_use]
 pub fn show_command(sections: &[JobSection], wanted: &[String]) -> String {
     let mut line = "fio ".to_owned();

@@ -1,8 +1,8 @@
-//! `steadystate`: a job ends when its rate or latency was even for so long, by fio's rule.
+//! `steadystate`: a job ends when its rate or latency was stable for long enough, by fio's rule.
 //!
-//! A window of samples, one an interval. The largest deviation from its mean, or the slope of the
-//! least-squares line through it in an interval, is held against a limit; fio's documentation,
-//! `steadystate`. The rule knows no uncertainty: docs/fio.md says what that means.
+//! In a window of samples, one per interval, the largest deviation from the mean, or the slope per
+//! interval of the least-squares line, is compared with a limit; see `steadystate` in fio's
+//! documentation. The rule ignores uncertainty: docs/fio.md explains the consequences.
 
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ use units::Duration;
 
 use crate::number::{KbBase, TimeUnit, size, time};
 
-/// Samples of a window, at most.
+/// Maximum number of samples in a window.
 const WINDOW_MAX: u64 = 1 << 20;
 
-/// What is even.
+/// The figure that must be stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteadyFigure {
     /// Operations a second.
@@ -24,29 +24,29 @@ pub enum SteadyFigure {
     Latency,
 }
 
-/// When it counts as even.
+/// Criterion of steady state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyCriterion {
-    /// What is looked at.
+    /// The figure.
     pub figure: SteadyFigure,
-    /// Whether the slope of the line is, and not the largest deviation.
+    /// Whether the slope of the line is compared, rather than the largest deviation.
     pub is_slope: bool,
-    /// What that stays below.
+    /// Limit.
     pub limit: f64,
-    /// Whether the limit is in percent of the mean.
+    /// Whether the limit is a percentage of the mean.
     pub is_percent: bool,
 }
 
 /// All options of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
-    /// fio's own where none is given.
+    /// fio's default if not given.
     pub criterion: SteadyCriterion,
     /// Length of the window; zero switches it off.
     pub duration: Duration,
-    /// Time from the job's start that is left out.
+    /// Time left out at the job's start.
     pub ramp: Duration,
-    /// Between samples.
+    /// Time between samples.
     pub interval: Duration,
 }
 
@@ -64,18 +64,18 @@ impl SteadyState {
         interval: Duration::from_secs(1),
     };
 
-    /// Whether it ends the job.
+    /// Whether it can end the job.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.duration > Duration::ZERO
     }
 
-    /// Samples of a window.
+    /// Number of samples in a window.
     fn intervals(&self) -> u64 {
         self.duration.as_nanos() / self.interval.as_nanos().max(1)
     }
 
-    /// What is wrong with its times, if anything is.
+    /// The error in its times, if any.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let fits = (2..=WINDOW_MAX).contains(&self.intervals());
         (self.is_on() && !fits).then_some("ss_dur holds two intervals (ss_interval) at least")
@@ -83,7 +83,7 @@ impl SteadyState {
 }
 
 impl SteadyCriterion {
-    /// Read `steadystate=`.
+    /// Parses `steadystate=`.
     pub(crate) fn parse(text: &str, base: KbBase) -> Result<Self, String> {
         let (word, limit) = text
             .split_once(':')
@@ -123,7 +123,7 @@ impl SteadyCriterion {
         })
     }
 
-    /// As fio's output has it.
+    /// Name in fio's output.
     fn name(&self) -> String {
         let word = match self.figure {
             SteadyFigure::Iops => "iops",
@@ -139,12 +139,12 @@ impl SteadyCriterion {
     }
 }
 
-/// What was done up to some moment.
+/// Totals up to some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SteadyTotals {
     pub operations: u64,
     pub bytes: u64,
-    /// The sum of their times from submission to completion, nanoseconds.
+    /// Total time from submission to completion, nanoseconds.
     pub nanos: f64,
 }
 
@@ -152,25 +152,25 @@ pub struct SteadyTotals {
 #[derive(Clone, Debug)]
 pub struct SteadyWatch {
     rule: SteadyState,
-    /// The last samples: operations and bytes a second, mean time.
+    /// The last samples: operations and bytes per second, mean time.
     window: VecDeque<[f64; 3]>,
-    /// The moment of the last look from the job's start, and what was done by then.
+    /// Time of the last sample from the job's start, with the totals by then.
     before: Option<(Duration, SteadyTotals)>,
     next: Duration,
     criterion: f64,
     is_attained: bool,
 }
 
-/// What it found.
+/// Result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyReport {
-    /// The criterion and its limit, as fio has them.
+    /// The criterion and its limit, as in fio.
     pub rule: String,
-    /// Seconds of the window.
+    /// Length of the window, seconds.
     pub seconds: u64,
-    /// Whether that ended the job.
+    /// Whether it ended the job.
     pub is_attained: bool,
-    /// The largest deviation or the slope, and its unit, `%` or nothing.
+    /// The largest deviation or the slope, and its unit, `%` or empty.
     pub criterion: (f64, &'static str),
     /// Whether it is the slope.
     pub is_slope: bool,
@@ -179,7 +179,7 @@ pub struct SteadyReport {
 }
 
 impl SteadyWatch {
-    /// A watch by this rule.
+    /// A watch with this rule.
     #[must_use]
     pub fn new(rule: SteadyState) -> Self {
         Self {
@@ -198,7 +198,7 @@ impl SteadyWatch {
         !self.is_attained && at >= self.next
     }
 
-    /// Take what was done by then. Whether the job is steady now.
+    /// Adds the totals at that time. Returns whether the job is steady now.
     pub fn look(&mut self, at: Duration, totals: SteadyTotals) -> bool {
         let passed = at.saturating_sub(self.rule.ramp).as_nanos() / self.interval_nanos();
         self.next = self.rule.ramp + self.rule.interval * (passed + 1);
@@ -250,7 +250,7 @@ impl SteadyWatch {
         }
     }
 
-    /// What it found.
+    /// The result.
     #[must_use]
     pub fn report(&self) -> SteadyReport {
         let criterion = self.rule.criterion;
@@ -269,7 +269,7 @@ impl SteadyWatch {
 mod tests {
     use super::*;
 
-    /// Samples a second until it is steady; `None` where it is not within 100.
+    /// Seconds until one sample per second is steady; `None` if not within 100.
     fn steady_after(rule: &str, seconds: u64, rate: impl Fn(u64) -> u64) -> Option<u64> {
         let criterion = SteadyCriterion::parse(rule, KbBase::Binary).expect("a rule");
         let mut watch = SteadyWatch::new(SteadyState {
@@ -300,13 +300,13 @@ mod tests {
         }
     }
 
-    /// From 2000 by 20 a second down to 1000 at 50 s, even from there on.
+    /// Falls from 2000 by 20 per second to 1000 at 50 s, constant from there on.
     #[test]
     fn a_fall_is_steady_when_it_is_over() {
         let rate = |second: u64| 2000 - 20 * second.min(50);
         assert_eq!(steady_after("iops_slope:0.1%", 10, rate), Some(59));
         assert_eq!(steady_after("iops:0.5%", 10, rate), Some(59));
-        // The line falls by 20 a second, and that is below 2 % of its mean up to a mean of 1000.
+        // The line falls by 20 per second, which is below 2 % of the mean for means above 1000.
         assert_eq!(steady_after("iops_slope:2%", 10, rate), Some(15));
     }
 

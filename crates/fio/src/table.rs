@@ -123,18 +123,18 @@ pub const fn row(
 }
 
 impl FioOption {
-    /// Read before all others.
+    /// Applied before all others.
     const fn early(self) -> Self {
         Self { rank: 1, ..self }
     }
 
-    /// Read after all others.
+    /// Applied after all others.
     const fn late(self) -> Self {
         Self { rank: -1, ..self }
     }
 }
 
-/// In the order of fio's own help.
+/// In the order of fio's help.
 #[rustfmt::skip]
 pub const GENERIC: &[FioOption] = &[
     row("description", "", Text, NoEffect("saved with the run, without effect")),

@@ -1,4 +1,4 @@
-//! Options of fio's engines: most belong to engines that are refused by name.
+//! Options of fio's engines: most belong to unsupported engines.
 
 use crate::option::FioOption;
 use crate::option::OptionSupport::{Done, NoEffect, OfEngine, Refused};

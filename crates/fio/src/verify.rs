@@ -1,6 +1,6 @@
-//! Whether and how a job's data are verified.
+//! Verification options of a job.
 
-/// fio's methods. Here all of them are one: a header with a checksum in each sector.
+/// fio's methods. Here they are all the same: a header with a checksum in each sector.
 const METHODS: [&str; 20] = [
     "crc7",
     "crc16",
@@ -23,19 +23,19 @@ const METHODS: [&str; 20] = [
     "pattern",
     "pattern_hdr",
 ];
-/// Words that switch verification off; the last one makes fio only pretend.
+/// Values that switch verification off; with the last one, fio only pretends.
 const OFF: [&str; 4] = ["0", "none", "false", "null"];
 
-/// What a job verifies.
+/// Verification of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verify {
-    /// Whether its writes get headers and its reads are held against them.
+    /// Whether its writes get headers, against which reads are checked.
     pub is_on: bool,
-    /// Whether what it wrote is read back.
+    /// Whether its writes are read back.
     pub reads_back: bool,
-    /// Whether reading back ends with the first finding.
+    /// Whether reading back ends at the first finding.
     pub is_fatal: bool,
-    /// The bytes behind each header, where they are a pattern.
+    /// The bytes after each header, if there is a pattern.
     pub pattern: Option<Vec<u8>>,
 }
 
@@ -53,7 +53,7 @@ impl Default for Verify {
 /// Whether that method verifies anything.
 ///
 /// # Errors
-/// When fio has no such method.
+/// If fio has no such method.
 pub(crate) fn is_method_on(text: &str) -> Result<bool, String> {
     let word = text.split(':').next().unwrap_or(text);
     match (OFF.contains(&word), METHODS.contains(&word)) {

@@ -1,4 +1,4 @@
-//! Jobs as a job file that fio reads.
+//! Writes jobs as a job file for fio.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::job::{Amount, EachWrite, FileOrder, Job, RateLimit};
 use crate::pattern::{Directions, Distribution};
 use crate::zones;
 
-/// A job file that asks for these jobs, an option a line.
+/// A job file for these jobs, with one option per line.
 #[must_use]
 pub fn job_file_text(jobs: &[Job]) -> String {
     let mut text = String::new();
@@ -72,13 +72,13 @@ fn place(job: &Job, lines: &mut Lines) {
             });
         names.collect::<Vec<String>>().join(":")
     };
-    // A name has its directory already.
+    // A name includes its directory already.
     if files.names.is_empty() && !files.directories.is_empty() {
         lines.push(("directory", escaped(&files.directories)));
     }
     match files.names.is_empty() {
-        // fio gives a file of such a name to the first copy of a job alone, and prefers one that is
-        // called as the job is.
+        // fio gives a file with such a name only to the first copy of a job, and prefers one named
+        // like the job.
         true if files.count <= 1 && !files.format.contains('$') => {
             lines.push(("filename", files.format.clone()));
         }
@@ -137,7 +137,7 @@ fn amount(amount: Amount) -> String {
 
 fn load(job: &Job, lines: &mut Lines) {
     let each = |of: &dyn Fn(&BlockSizes) -> String| {
-        // The last value holds for what follows.
+        // The last value applies to the rest.
         let parts = if job.blocks[2] == job.blocks[1] { 2 } else { 3 };
         let each: Vec<String> = job.blocks[..parts].iter().map(of).collect();
         each.join(",")
@@ -172,7 +172,7 @@ fn load(job: &Job, lines: &mut Lines) {
     }
 }
 
-/// Sizes with whole percentages; what rounding leaves over goes to the last.
+/// Sizes with whole percentages; the last one absorbs the rounding.
 fn split(sizes: &BlockSizes) -> String {
     let all: u64 = sizes.sizes.iter().map(|it| it.weight).sum();
     let mut left = 100;
@@ -258,7 +258,7 @@ fn rates(job: &Job, lines: &mut Lines) {
         let text = |rate: Option<u64>| rate.map_or_else(|| "0".into(), |rate| rate.to_string());
         let is_any = each.iter().any(Option::is_some);
         let each = each.map(text);
-        // The last value holds for what follows.
+        // The last value applies to the rest.
         let parts = if each[2] == each[1] { 2 } else { 3 };
         is_any.then(|| each[..parts].join(","))
     };

@@ -1,33 +1,33 @@
-//! Zones of a file that are reached more or less often: `random_distribution=zoned`, `zoned_abs`.
+//! Zones of a file with different access frequencies: `random_distribution=zoned`, `zoned_abs`.
 
 use crate::blocks::triplet;
 use crate::number::{KbBase, size};
 
-/// A part of a file, behind the one before it.
+/// A part of a file that follows the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneShare {
-    /// Percent of the requests.
+    /// Percentage of the requests.
     pub percent: u32,
-    /// How long it is.
+    /// Its length.
     pub span: ZoneLength,
 }
 
-/// How long a zone is.
+/// Length of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneLength {
-    /// Percent of the file.
+    /// Percentage of the file.
     Percent(u32),
     Bytes(u64),
 }
 
-/// Zones of reads, of writes and of trims.
+/// Zones for reads, writes and trims.
 pub type ZoneShares = [Vec<ZoneShare>; 3];
 
-/// Zones of one direction, at most.
+/// Maximum number of zones per direction.
 const ZONES_MAX: usize = 256;
 
-/// `60/10:30/20:10/`: shares of requests and of the file, or of requests and bytes. A share that is
-/// left out is an even part of what the others leave.
+/// Parses `60/10:30/20:10/`: shares of requests and of the file, or of requests and bytes. An
+/// omitted share is an equal part of the rest.
 pub(crate) fn parse(text: &str, bytes: Option<KbBase>) -> Result<ZoneShares, String> {
     let zones = |part: Option<&str>| zones(part.unwrap_or_default(), bytes);
     let [reads, writes, trims] = triplet(text)?.map(zones);
@@ -75,7 +75,7 @@ fn zones(text: &str, bytes: Option<KbBase>) -> Result<Vec<ZoneShare>, String> {
     Ok(zones.collect())
 }
 
-/// Percentages; those left out share evenly what the others leave of 100, the last one the rest.
+/// Percentages; omitted ones share the rest of 100 equally, the last one gets the remainder.
 fn percents<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Vec<u32>> {
     let read = |text: &str| match text.trim().trim_end_matches('%') {
         "" => Some(None),
@@ -94,7 +94,7 @@ fn percents<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Vec<u32>> {
     Some(given.into_iter().map(percent).collect())
 }
 
-/// What [`parse`] reads.
+/// The text that [`parse`] parses.
 pub(crate) fn text(zones: &ZoneShares) -> String {
     let one = |zones: &Vec<ZoneShare>| {
         let zones = zones.iter().map(|zone| match zone.span {

@@ -1,7 +1,7 @@
-//! The lines of a copy's logs, from its operations in the order in which they were done.
+//! Lines of a copy's logs, from its operations in order of completion.
 //!
-//! The classes of a histogram are those that fio documents: of 64 equal parts of each power of two,
-//! 1856 in all, the last of which holds everything above.
+//! The histogram classes are those documented by fio: 64 equal parts of each power of two, 1856 in
+//! total, with everything above in the last.
 
 use std::fmt::Write as _;
 
@@ -9,22 +9,22 @@ use units::Duration;
 
 use super::{JobLogs, LogKind, WindowValue};
 
-/// Parts of a power of two, as a power of two.
+/// Log2 of the parts per power of two.
 const PART_BITS: u32 = 6;
 const NS_PER_MS: u64 = 1_000_000;
-/// Where the class stands in a priority.
+/// Position of the class in a priority.
 const CLASS_SHIFT: u16 = 13;
-/// Reads, writes and trims have lines of their own.
+/// Reads, writes and trims have separate lines.
 const DIRECTIONS: usize = 3;
 /// Classes of a histogram.
 const CLASSES: usize = 29 << PART_BITS;
 
-/// A read, write or trim that was done.
+/// A completed read, write or trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedOp {
-    /// From the job's start to its end.
+    /// From the job's start to its completion.
     pub at: Duration,
-    /// From the job's start until it was issued.
+    /// From the job's start to its issue.
     pub issued: Duration,
     /// 0 for a read, 1 for a write, 2 for a trim.
     pub direction: usize,
@@ -36,20 +36,20 @@ pub struct LoggedOp {
     pub submission: Duration,
     /// From issued to completed.
     pub completion: Duration,
-    /// How urgent it was, as Linux has it.
+    /// Its Linux I/O priority.
     pub priority: u16,
 }
 
-/// Receives each line with its end, and the log that it belongs to.
+/// Receives each line including its end, with its log.
 pub type TakeLine<'a> = &'a mut dyn FnMut(LogKind, &str);
 
-/// What becomes of the operations of one copy of a job. Holds one window and one histogram of each
-/// direction, however long the job is.
+/// Logs the operations of one copy of a job. Keeps one window and one histogram per direction,
+/// however long the job is.
 #[derive(Clone, Debug)]
 pub struct JobLog {
     options: JobLogs,
     kinds: Vec<LogKind>,
-    /// Milliseconds that times begin with.
+    /// Start time, milliseconds since 1970.
     epoch_ms: u64,
     window: u64,
     sums: [LogLineSums; DIRECTIONS],
@@ -58,12 +58,12 @@ pub struct JobLog {
     line: String,
 }
 
-/// What a window holds of one direction.
+/// Sums of a window in one direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct LogLineSums {
     operations: u64,
     bytes: u64,
-    /// Of submission, completion, and both: the sum and the largest, nanoseconds.
+    /// For submission, completion, and both: the sum and the maximum, nanoseconds.
     times: [(u128, u64); 3],
 }
 
@@ -71,12 +71,12 @@ struct LogLineSums {
 struct Classes {
     counts: [u64; CLASSES],
     operations: u64,
-    /// Bytes of the last operation.
+    /// Size of the last operation, bytes.
     len: u32,
 }
 
 impl JobLog {
-    /// The logs of a copy whose job began `epoch_ms` milliseconds after 1970.
+    /// Logs of a copy whose job started `epoch_ms` milliseconds after 1970.
     #[must_use]
     pub fn new(options: &JobLogs, epoch_ms: u64) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl JobLog {
         }
     }
 
-    /// Take an operation, and give out the lines of what is over by then.
+    /// Adds an operation, and outputs the lines of windows that have ended.
     pub fn add(&mut self, op: &LoggedOp, out: TakeLine<'_>) {
         if self.options.window == Duration::ZERO {
             self.each(op, out);
@@ -109,8 +109,8 @@ impl JobLog {
         }
     }
 
-    /// The job has ended: give out what is left. A window that the end cut short has latencies and
-    /// a histogram, and no rate.
+    /// Outputs the rest at the end of the job. A truncated window has latencies and a histogram,
+    /// but no rate.
     pub fn finish(&mut self, ended: Duration, out: TakeLine<'_>) {
         if self.options.window > Duration::ZERO {
             self.close_before(ended, out);
@@ -149,7 +149,7 @@ impl JobLog {
         }
     }
 
-    /// Close the windows that end at or before `at`.
+    /// Closes windows that end at or before `at`.
     fn close_before(&mut self, at: Duration, out: TakeLine<'_>) {
         let now = at.as_nanos() / self.options.window.as_nanos();
         if now > self.window {
@@ -215,7 +215,7 @@ impl JobLog {
         }
         let _ = match options.has_priority {
             true => write!(line, ", {:#06x}", about.priority),
-            // 1 for the class of real time.
+            // 1 for the real-time class.
             false => write!(line, ", {}", u8::from(about.priority >> CLASS_SHIFT == 1)),
         };
         if options.has_issue_time {
@@ -254,7 +254,7 @@ impl JobLog {
     }
 }
 
-/// What a line holds besides its value.
+/// Fields of a line besides its value.
 #[derive(Clone, Copy, Debug, Default)]
 struct About {
     at: Duration,
@@ -277,7 +277,7 @@ impl LogLineSums {
         }
     }
 
-    /// The mean, rounded, and the largest.
+    /// The rounded mean, and the maximum.
     fn time(&self, which: usize) -> (u64, u64) {
         let (sum, largest) = self.times[which];
         let operations = u128::from(self.operations);
@@ -299,7 +299,7 @@ impl Classes {
     }
 }
 
-/// The class of a latency in nanoseconds.
+/// Class of a latency in nanoseconds.
 fn class_of(nanos: u64) -> usize {
     let highest = nanos.max(1).ilog2();
     if highest <= PART_BITS {
@@ -314,7 +314,7 @@ fn class_of(nanos: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// A class begins where the one before ends: below 128 ns each value has its own, above each
+    /// A class starts where the previous one ends: below 128 ns each value has its own, above each
     /// power of two has 64.
     #[test]
     fn classes_follow_each_other_without_a_gap() {

@@ -1,23 +1,23 @@
-//! How idle the processors were, which fio reports with `--idle-prof`.
+//! Idleness of the processors, which fio reports with `--idle-prof`.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// How it was measured, where fio has threads of the lowest priority that count what they can do.
+/// How it was measured; fio uses threads of the lowest priority that count their work.
 const SOURCE: &str = "idle and iowait in /proc/stat. No unit work was done";
 
-/// Shares of the time in which processors had nothing to do, percent.
+/// Idle percentages of the processors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idleness {
-    /// Of all of them together.
+    /// Of all together.
     pub system: f64,
-    /// Of each, where that was asked, in their order.
+    /// Of each in order, if requested.
     pub each: Option<Vec<f64>>,
 }
 
 impl Idleness {
-    /// What fio's report for people ends with.
+    /// The end of fio's normal report.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("\nCPU idleness:\n  system: {:.2}%\n", self.system);

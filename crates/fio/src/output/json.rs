@@ -10,22 +10,22 @@ use super::{
     SampleStatistics, Transfers, VERSION, batch_class, depth_class, percentile,
 };
 
-/// What stands around the jobs.
+/// Data around the jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     /// Milliseconds since 1970.
     pub timestamp_ms: u64,
-    /// The same in words.
+    /// The same as text.
     pub time: String,
     /// Options of `[global]`.
     pub global: Vec<(String, String)>,
-    /// Whether histograms are written, as with `json+`.
+    /// Whether to write histograms, as for `json+`.
     pub has_bins: bool,
-    /// What disks did.
+    /// Disk activity.
     pub disks: Vec<DiskUse>,
-    /// How idle processors were, where that was asked.
+    /// Idleness of processors, if requested.
     pub idleness: Option<Idleness>,
-    /// What the product adds, under its own key.
+    /// Our additions, under their own key.
     pub own: Value,
 }
 
@@ -115,7 +115,7 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
     object
 }
 
-/// fio's own names and units: bandwidth in KiB a second.
+/// fio's own names and units: bandwidth in KiB per second.
 fn steady(found: &SteadyReport) -> Value {
     let (criterion, unit) = found.criterion;
     let column = |at: usize, scale: f64| {
@@ -220,7 +220,7 @@ fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
     });
     if let (false, Some(fields)) = (moved.priorities.is_empty(), object.as_object_mut()) {
         let entry = |it: &PriorityTimes| {
-            // As in fio, those of lat go before those of clat.
+            // As in fio, those of lat precede those of clat.
             let (name, own, has_percentiles) = match whole {
                 true => ("lat_ns", &it.whole, true),
                 false => ("clat_ns", &it.service, completion),
@@ -245,7 +245,7 @@ fn spread(times: &Histogram) -> Value {
     })
 }
 
-/// The same with percentiles and, for `json+`, how many operations each bucket has, by its middle.
+/// With percentiles and, for `json+`, the count of each bucket by its middle.
 fn with_percentiles(job: &JobReport, times: &Histogram, has_bins: bool) -> Value {
     let mut object = spread(times);
     let Some(fields) = object.as_object_mut().filter(|_| !times.is_empty()) else {

@@ -1,4 +1,4 @@
-//! fio's report for people.
+//! fio's normal report.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ use super::{
     batch_class, depth_class, percentile,
 };
 
-/// What fio has behind the rate of writes.
+/// fio prints this after the rate of writes.
 const NO_ZONES: &str = concat!(';', " 0 zone resets");
 
-/// The report of these jobs; `by` is the process that ran them, and when, in words.
+/// The report of these jobs; `by` is the process that ran them, and the time as text.
 #[must_use]
 pub fn normal(jobs: &[JobReport], by: (u32, &str), disks: &[DiskUse]) -> String {
     let mut text = String::new();
     let headers: Vec<String> = jobs.iter().map(header).collect();
-    // A line for the first of the copies, as fio has it.
+    // A line for the first of the copies, as in fio.
     for same in headers.chunk_by(|one, other| one == other) {
         let _ = writeln!(text, "{}", same[0]);
         if same.len() > 1 {
@@ -28,7 +28,7 @@ pub fn normal(jobs: &[JobReport], by: (u32, &str), disks: &[DiskUse]) -> String 
     for job in jobs {
         job_text(&mut text, job, by);
     }
-    // What hosts did is in the sums.
+    // Results of hosts are in the sums.
     let sums: Vec<&JobReport> = jobs.iter().filter(|job| job.client.is_none()).collect();
     let mut groups: Vec<u32> = sums.iter().map(|job| job.group).collect();
     groups.dedup();
@@ -141,7 +141,7 @@ fn classed(classes: &[&str], class: usize) -> String {
     shares.collect::<Vec<_>>().join(", ")
 }
 
-/// Shares of requests by latency, five a line.
+/// Percentages of requests by latency, five per line.
 fn latency_classes(text: &mut String, job: &JobReport) {
     for (unit, classes) in ["nsec", "usec", "msec"].iter().zip(job.classes()) {
         let shares = classes.iter().filter(|(_, share)| *share > 0.0);
@@ -164,7 +164,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
         decimal(rate, "/s"),
         binary(moved.bytes as f64, ""),
         moved.milliseconds(),
-        // fio says so of every device, zoned or not.
+        // fio prints this for every device, zoned or not.
         if name == "write" { NO_ZONES } else { "" }
     );
     let of = job.percentiles_of;
@@ -201,7 +201,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
     );
 }
 
-/// What each flush took, whichever call it was.
+/// Times of flushes, whichever call it was.
 fn flushes(text: &mut String, job: &JobReport) {
     if job.flushes.count() == 0 {
         return;
@@ -230,7 +230,7 @@ fn percentiles(text: &mut String, job: &JobReport, label: &str, value: &dyn Fn(f
     let values: Vec<(f64, u64)> = values.map(|percent| (*percent, value(*percent))).collect();
     let least = values.iter().map(|(_, value)| *value).min().unwrap_or(0);
     let most = values.iter().map(|(_, value)| *value).max().unwrap_or(0);
-    // fio goes over to the next unit where both ends are large.
+    // fio uses the next unit if both ends are large.
     let (unit, scale) = match () {
         () if least > 2_000_000 && most > 99_999_999 => ("msec", 1_000_000),
         () if least > 2_000 && most > 99_999 => ("usec", 1_000),
@@ -276,7 +276,7 @@ fn status(text: &mut String, name: &str, moved: &[&Transfers]) {
     );
 }
 
-/// fio goes over to the next unit where least, most and deviation are all large.
+/// fio uses the next unit if minimum, maximum and deviation are all large.
 fn unit_of(times: &SampleStatistics) -> (&'static str, f64) {
     let is_large = |scale: f64| {
         let [least, most, deviation] =
@@ -290,7 +290,7 @@ fn unit_of(times: &SampleStatistics) -> (&'static str, f64) {
     }
 }
 
-/// A time as fio shortens it: six digits at most.
+/// A time as shortened by fio: at most six digits.
 fn six_digits(value: f64) -> String {
     match value < 999_999.5 {
         true => format!("{}", value as u64),
@@ -298,7 +298,7 @@ fn six_digits(value: f64) -> String {
     }
 }
 
-/// A number as fio shortens it: four digits at most, then k and M of 1000.
+/// A number as shortened by fio: at most four digits, then k and M for 1000.
 fn count(value: f64) -> String {
     shortened(value, 1000.0, &["", "k", "M", "G"])
 }

@@ -1,4 +1,4 @@
-//! fio's terse form: one line a job, fields between semicolons, times in microseconds.
+//! fio's terse format: one line per job, fields separated by semicolons, times in microseconds.
 
 use std::fmt::Write as _;
 
@@ -6,19 +6,19 @@ use stats::Histogram;
 
 use super::{DiskUse, JobReport, SampleStatistics, Transfers, VERSION, depth_class, percentile};
 
-/// Percentiles of a line, whatever a job asks for.
+/// Percentiles per line, whatever a job requests.
 const PERCENTILES: usize = 20;
 
-/// What a line has, by fio's number.
+/// Version of the format, by fio's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TerseVersion {
-    /// Trims, no disks, and no version of fio; a description has a line of its own.
+    /// With trims, without disks and fio's version; descriptions on separate lines.
     V2,
     /// No trims.
     #[default]
     V3,
     V4,
-    /// Samples of rates, too.
+    /// Also has samples of rates.
     V5,
 }
 
@@ -28,7 +28,7 @@ impl TerseVersion {
         self as u32 + 2
     }
 
-    /// The one of that number.
+    /// The version with that number.
     #[must_use]
     pub fn of(number: &str) -> Option<Self> {
         let all = [Self::V2, Self::V3, Self::V4, Self::V5];
@@ -36,7 +36,7 @@ impl TerseVersion {
     }
 }
 
-/// A line for each job; what the disks did stands at the end of each.
+/// A line for each job, each ending with the activity of the disks.
 #[must_use]
 pub fn terse(jobs: &[JobReport], disks: &[DiskUse], version: TerseVersion) -> String {
     let mut text = String::new();
@@ -68,7 +68,7 @@ pub fn terse(jobs: &[JobReport], disks: &[DiskUse], version: TerseVersion) -> St
     text
 }
 
-/// What processors did, and shares of requests by depth and by latency.
+/// CPU use, and percentages of requests by depth and latency.
 fn usage_and_classes(text: &mut String, job: &JobReport) {
     let usage = &job.usage;
     let _ = write!(
@@ -82,7 +82,7 @@ fn usage_and_classes(text: &mut String, job: &JobReport) {
         let _ = write!(text, ";{:.1}%", if is_it { 100.0 } else { 0.0 });
     }
     let [nanos, mut micros, millis] = job.classes();
-    // What took less than a microsecond is filed under the first class.
+    // Latencies below a microsecond are in the first class.
     micros[0].1 += nanos.iter().map(|(_, share)| share).sum::<f64>();
     for (_, share) in micros.iter().chain(&millis) {
         let _ = write!(text, ";{share:.2}%");
@@ -111,7 +111,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, version: Ter
     );
     times(text, &moved.submission);
     times(text, &moved.service);
-    // As in fio, those of lat go before those of clat.
+    // As in fio, those of lat precede those of clat.
     let of = job.percentiles_of;
     let (shown, is_any) = match of.whole {
         true => (&moved.whole, true),
