@@ -193,7 +193,7 @@ pub struct Study {
     pub margin: f64,
     /// When it was started and resumed, RFC 3339, UTC.
     pub begun_at: Vec<String>,
-    /// Every replicate, in the order of measuring.
+    /// Every repeat, in the order of measuring.
     pub replicates: Vec<StudyReplicate>,
     /// Every combination of levels, in the order of the file.
     pub cells: Vec<StudyCell>,
