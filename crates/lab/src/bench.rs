@@ -159,7 +159,10 @@ pub fn of_full_host(error: BenchError) -> BenchError {
     }
 }
 
-/// The same for a check-up, which creates more files than the test file.
+/// As [`open_bench`], for a check-up, which creates more files than the test file.
+///
+/// # Errors
+/// Those of [`open_bench`].
 pub fn open_check_up(request: &BenchRequest) -> Result<OpenedBench, BenchError> {
     open_on_all(request, FilesMade::CheckUp)
 }

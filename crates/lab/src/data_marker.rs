@@ -202,6 +202,9 @@ impl DataMarker {
 }
 
 /// Removes the file at `path` if it is the one that this process opened or created.
+///
+/// # Errors
+/// If the system refuses.
 pub fn remove_known(path: &Path, made: &Identity) -> io::Result<Removal> {
     let (directory, name) = place_of(path)?;
     remove_marked(&directory, &name, |_, found| {
