@@ -89,11 +89,15 @@ impl TraceRecorder {
     }
 
     /// Adds a page of a processor.
+    ///
+    /// # Errors
+    /// If the page violates the format.
     pub fn page(&mut self, page: &[u8]) -> Result<(), String> {
         self.layout.events(page, &mut self.early).map(drop)
     }
 
-    /// Processes events, which are complete up to a time. `who` returns the owner of a thread.
+    /// Processes the events up to `until_ns`, all of which have been added. `who` returns the owner
+    /// of a thread.
     pub fn advance(&mut self, until_ns: u64, who: &mut dyn FnMut(u32) -> ThreadOwner) {
         self.early.sort_by_key(|it| it.time_ns);
         let whole = self.early.partition_point(|it| it.time_ns <= until_ns);
