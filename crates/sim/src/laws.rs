@@ -1,5 +1,5 @@
-//! Queueing theory for a queue under a load: Kleinrock, Queueing Systems I (1975), chapters 3 and
-//! 5. Only exact steady-state results.
+//! Exact steady-state results of queueing theory: Kleinrock, Queueing Systems I (1975), chapters
+//! 3 and 5.
 
 use crate::faults::Faults;
 use crate::pace::ServiceTimeScaling;
