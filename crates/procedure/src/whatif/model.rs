@@ -19,8 +19,8 @@ pub(crate) struct KnownParameters {
 }
 
 units::words! {
-    /// A model, as a set of parameters. The smallest comes first; of two that do equally well,
-    /// the first is taken.
+    /// A model: which of its parts there are. The smallest comes first. Of two that do equally
+    /// well, the first is taken.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Model {
         Delay = "delay": "a delay without a queue",
