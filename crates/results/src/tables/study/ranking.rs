@@ -5,7 +5,7 @@ use stats::{CONFIDENCE, Difference, bears_conclusion, compare_pairs};
 use super::is_wide;
 use crate::reading::Better;
 use crate::saying::{Saying, spoken};
-use crate::study::{Study, StudyCell, StudyFigure};
+use crate::study::{Study, StudyCell, StudyComparison, StudyFigure, StudyVerdict};
 use crate::warning::Warning;
 use crate::warning_code::WarningCode;
 
@@ -77,7 +77,8 @@ impl Study {
     }
 
     /// Comparison of two targets over the rounds, at 95 % for all pairs together (Bonferroni).
-    /// Imprecise figures show no difference. `None` with too few rounds for a conclusion.
+    /// Imprecise figures show no difference, nor do those of which the table of comparisons, which
+    /// allows for all figures, leaves it open. `None` with too few rounds for a conclusion.
     fn difference(
         &self,
         ranked: &[Ranked<'_>],
@@ -87,10 +88,21 @@ impl Study {
         let confidence = 1.0 - (1.0 - CONFIDENCE) / pairs(ranked).count() as f64;
         let pairs = self.pairs(&figure.reading, one, other);
         let found = compare_pairs(&pairs, confidence).filter(|_| bears_conclusion(pairs.len()))?;
-        Some(match are_blurred(figure, next) {
+        let is_open = self.is_open(&figure.reading, [one.target(), other.target()]);
+        Some(match is_open || are_blurred(figure, next) {
             true => Difference::NotShown,
             false => found.difference(self.margin),
         })
+    }
+
+    /// Whether the table of comparisons shows no difference between two targets.
+    fn is_open(&self, reading: &str, pair: [&str; 2]) -> bool {
+        let is_of_pair = |it: &StudyComparison| {
+            let both = [it.level.as_str(), it.against.as_str()];
+            it.reading == reading && both.iter().all(|target| pair.contains(target))
+        };
+        let mut comparisons = self.comparisons.iter().filter(|it| is_of_pair(it));
+        comparisons.any(|it| it.verdict == StudyVerdict::NotShown)
     }
 
     /// The longest runs of the ranking in which no two targets can be distinguished; `None` if a
@@ -161,7 +173,8 @@ mod tests {
     use stats::Estimate;
 
     use super::*;
-    use crate::reading::Unit;
+    use crate::reading::{Reading, Unit};
+    use crate::study::{StudyReplicate, StudyScale};
 
     fn figure(low: f64, high: f64) -> StudyFigure {
         let value = Estimate {
@@ -193,5 +206,71 @@ mod tests {
         check([50.0, 150.0], [200.0, 210.0], false);
         // Precise figures are decided by the paired differences.
         check([95.0, 105.0], [96.0, 106.0], false);
+    }
+
+    /// Bug: the ranking told targets apart that the table below it did not.
+    #[test]
+    fn the_ranking_claims_no_more_than_the_table_of_comparisons() {
+        let targets = [("a", 100.0), ("b", 110.0), ("c", 200.0)];
+        let cell = |(target, value): (&str, f64)| StudyCell {
+            levels: vec![target.to_owned()],
+            replicates: 8,
+            usable: None,
+            figures: vec![figure(value - 1.0, value + 1.0)],
+        };
+        let replicate = |round: u32, (target, value): (&str, f64)| StudyReplicate {
+            number: round,
+            round,
+            levels: vec![target.to_owned()],
+            started_at: String::new(),
+            elapsed_ns: 1,
+            readings: vec![Reading::new(
+                "iops",
+                Unit::PerSecond,
+                value + f64::from(round % 3),
+                Better::Higher,
+            )],
+            warnings: Vec::new(),
+        };
+        let of_round = |round| targets.map(|it| replicate(round, it));
+        let comparison = |level: &str, verdict| StudyComparison {
+            reading: "iops".to_owned(),
+            unit: Unit::PerSecond,
+            factor: "target".to_owned(),
+            level: level.to_owned(),
+            against: "a".to_owned(),
+            context: Vec::new(),
+            scale: StudyScale::Ratio,
+            value: Estimate::exact(1.1, 8.0),
+            p_adjusted: 0.2,
+            verdict,
+            is_stated: true,
+            ratio: None,
+            replicates_needed: None,
+        };
+        let ranked = |verdict| {
+            let study = Study {
+                title: String::new(),
+                environment: Vec::new(),
+                measurement: "trial".to_owned(),
+                settings: Vec::new(),
+                factors: Vec::new(),
+                places: Vec::new(),
+                margin: 0.02,
+                begun_at: Vec::new(),
+                replicates: (1..=8).flat_map(of_round).collect(),
+                cells: targets.map(cell).to_vec(),
+                comparisons: vec![
+                    comparison("b", verdict),
+                    comparison("c", StudyVerdict::Higher),
+                ],
+                limits: Vec::new(),
+            };
+            study.ranking().expect("a ranking").text
+        };
+        let open = ranked(StudyVerdict::NotShown);
+        assert!(open.ends_with("b and a cannot be told apart"), "{open}");
+        let shown = ranked(StudyVerdict::Higher);
+        assert!(!shown.contains("cannot"), "{shown}");
     }
 }
