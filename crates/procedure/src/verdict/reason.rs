@@ -60,6 +60,10 @@ pub(super) fn in_words(run: &Run, rows: &[&Row], warning: Option<&Warning>) -> S
 /// What happened according to a warning, without its consequences, as the end of a sentence.
 fn cause(run: &Run, warning: &Warning) -> String {
     let text = warning.cause.trim_end_matches('.');
+    if let Some((count, text)) = of_repeats(text) {
+        let text = &text[..end_of_cause(text)];
+        return format!("in {count} repeats, {}", in_a_sentence(text));
+    }
     let title = titles(run).find_map(|title| {
         let rest = text.strip_prefix(title)?.strip_prefix(": ")?;
         Some((title, rest))
@@ -70,6 +74,16 @@ fn cause(run: &Run, warning: &Warning) -> String {
         true => in_a_sentence(text),
         false => format!("in {title}, {}", in_a_sentence(text)),
     }
+}
+
+/// In how many repeats of a study something happened, such as `3 of 4`, and what, without the title
+/// of the trial.
+fn of_repeats(text: &str) -> Option<(&str, &str)> {
+    let (count, text) = text.split_once(" repeats: ")?;
+    let is_number = |it: &str| it.replace(',', "").parse::<u64>().is_ok();
+    let is_count = count.split(" of ").all(is_number);
+    let text = text.split_once(": ").map_or(text, |(_, text)| text);
+    is_count.then_some((count, text))
 }
 
 /// Names with which warnings may start.

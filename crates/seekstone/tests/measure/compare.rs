@@ -327,11 +327,10 @@ fn a_directory_is_compared_with_itself_and_left_as_it_was() {
         0,
         "too few rounds",
     );
-    assert!(
-        on_one_line(&ended.stdout).contains("[2] against"),
-        "{}",
-        ended.stdout
-    );
+    // Where others used the disk in most repeats, that is said instead.
+    let said = on_one_line(&ended.stdout);
+    let is_disturbed = said.contains("Cannot tell: in ") && said.contains("from other processes");
+    assert!(is_disturbed || said.contains("[2] against"), "{said}");
     assert!(ended.stdout.contains("Saved as run 1"), "{}", ended.stdout);
     before.assert_untouched();
     scratch.assert_clean(&target);
