@@ -9,13 +9,26 @@ use workload::{ClientId, Durability, Op, Request, TargetId};
 /// Requests that a model carries out after its definition was accepted.
 const REQUESTS: u64 = 200;
 
+/// Removes what this process made in memory when it is dropped.
+pub struct ScratchRemoval;
+
+impl Drop for ScratchRemoval {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(scratch_of_process());
+    }
+}
+
+fn scratch_of_process() -> PathBuf {
+    PathBuf::from(format!("/dev/shm/seekstone-fuzz-{}", std::process::id()))
+}
+
 /// A directory in memory of this process's own, made anew.
 ///
 /// # Panics
 /// When it cannot be made.
 #[must_use]
 pub fn scratch(name: &str) -> PathBuf {
-    let path = PathBuf::from(format!("/dev/shm/fuzz-{name}-{}", std::process::id()));
+    let path = scratch_of_process().join(name);
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).expect("a directory in /dev/shm");
     path

@@ -97,6 +97,7 @@ fn damaged_once(input: &[u8], others: &[Vec<u8>], random: &mut fastrand::Rng) ->
 #[ignore = "takes some seconds for each reader"]
 #[allow(clippy::print_stderr)]
 fn readers_withstand_damage_for_a_time() {
+    let _removal = kit::ScratchRemoval;
     let given = |name| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let span = Duration::from_secs(given("SEEKSTONE_READERS_SECONDS").unwrap_or(2));
     let seed = given("SEEKSTONE_READERS_SEED").unwrap_or(1);
@@ -124,6 +125,7 @@ fn readers_withstand_damage_for_a_time() {
 
 #[test]
 fn readers_end_in_a_value_or_an_error() {
+    let _removal = kit::ScratchRemoval;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     for (name, read) in targets::READERS {
         let inputs = inputs(&root.join(name), BYTES_MAX);
