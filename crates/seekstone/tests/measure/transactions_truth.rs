@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::support::group::Group;
+use crate::support::pressure::Pressure;
 use crate::support::tables::{figure, row};
 use crate::support::{PROGRAM, Running, Scratch, finish, is_installed, skipped};
 use rustix::process::Signal;
@@ -164,15 +165,16 @@ fn processor_work_costs_what_was_asked_for() {
         (with - without - control) / f64::from(transactions)
     };
     // What others do to the caches only adds to it, so the least of some runs counts.
+    let pressure = Pressure::new();
     let mut costs = vec![cost()];
     while costs.len() < 4 && costs[costs.len() - 1] > 0.010 * 1.02 {
         costs.push(cost());
     }
-    let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
-    assert!(
-        (least / 0.010 - 1.0).abs() < 0.03,
-        "{costs:?} s a transaction"
-    );
+    let least = costs.iter().copied().fold(f64::INFINITY, f64::min) / 0.010;
+    let found = format!("{costs:?} s a transaction");
+    assert!((0.97..1.1).contains(&least), "{found}");
+    let test = "processor_work_costs_what_was_asked_for";
+    pressure.assert(test, least < 1.03, &found);
 }
 
 /// Processor time of a process so far: fields 14 and 15 of proc_pid_stat(5).
