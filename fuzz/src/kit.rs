@@ -9,16 +9,9 @@ use workload::{ClientId, Durability, Op, Request, TargetId};
 /// Requests that a model carries out after its definition was accepted.
 const REQUESTS: u64 = 200;
 
-/// Removes what this process made in memory when it is dropped.
-pub struct ScratchRemoval;
-
-impl Drop for ScratchRemoval {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(scratch_of_process());
-    }
-}
-
-fn scratch_of_process() -> PathBuf {
+/// What this process makes in memory lies here.
+#[must_use]
+pub fn scratch_of_process() -> PathBuf {
     PathBuf::from(format!("/dev/shm/seekstone-fuzz-{}", std::process::id()))
 }
 

@@ -10,6 +10,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Removes what readers made in memory when it is dropped.
+struct ScratchRemoval;
+
+impl Drop for ScratchRemoval {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(kit::scratch_of_process());
+    }
+}
+
 /// Inputs of a reader that are tried, at most: the smallest.
 const INPUTS_MAX: usize = 100;
 /// Bytes of an input that is tried.
@@ -97,7 +106,7 @@ fn damaged_once(input: &[u8], others: &[Vec<u8>], random: &mut fastrand::Rng) ->
 #[ignore = "takes some seconds for each reader"]
 #[allow(clippy::print_stderr)]
 fn readers_withstand_damage_for_a_time() {
-    let _removal = kit::ScratchRemoval;
+    let _removal = ScratchRemoval;
     let given = |name| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let span = Duration::from_secs(given("SEEKSTONE_READERS_SECONDS").unwrap_or(2));
     let seed = given("SEEKSTONE_READERS_SEED").unwrap_or(1);
@@ -125,7 +134,7 @@ fn readers_withstand_damage_for_a_time() {
 
 #[test]
 fn readers_end_in_a_value_or_an_error() {
-    let _removal = kit::ScratchRemoval;
+    let _removal = ScratchRemoval;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     for (name, read) in targets::READERS {
         let inputs = inputs(&root.join(name), BYTES_MAX);
