@@ -35,7 +35,7 @@ const TRIES: u32 = 8;
 pub struct Archive {
     connection: Connection,
     path: PathBuf,
-    /// Path with all links resolved, beside which SQLite keeps its own files.
+    /// Path with all links resolved. SQLite puts its journal and lock files next to it.
     file: PathBuf,
 }
 

@@ -56,7 +56,7 @@ pub enum ArchiveError {
         /// The archive.
         path: PathBuf,
     },
-    /// With a hard link, the other name would lack the files that SQLite keeps beside this one.
+    /// The archive has a second hard link. Opened by that name, SQLite would not find its journal.
     #[error(
         "the archive {} has a second name (a hard link). Under that it could be damaged: remove \
          one of the names",

@@ -54,7 +54,7 @@ fn set_verdict(
         .map(|_| ())
 }
 
-/// Stores the document beside the rows.
+/// Stores the JSON document of a run.
 pub(crate) fn set_document(
     transaction: &Transaction<'_>,
     id: i64,

@@ -1,5 +1,5 @@
-//! The files that SQLite keeps beside an archive. It replays, truncates and deletes any file with
-//! such a name unconditionally, so existing ones must be its own.
+//! SQLite's journal files next to an archive. SQLite replays, truncates or deletes any file with
+//! such a name, so a file that already exists must be SQLite's own.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
