@@ -5,7 +5,9 @@
 //! what is read back is part of the result. Formatting and sanitizing is left to
 //! the vendor's tools.
 
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
 
 use rustix::fs::Advice;
 
@@ -78,31 +80,39 @@ pub fn purge(
         at += len;
     }
     target.file().sync_all().map_err(failed)?;
-    zero_blocks(target, target.size(), SAMPLES).map(Some)
+    zero_blocks(target, &(0..target.size()), SAMPLES, Duration::MAX).map(Some)
 }
 
-/// Read so many blocks spread over the first `bytes` of the target.
+/// Reads up to `samples` blocks spread over these bytes of the target, at least one, and no more
+/// once `limit` has passed.
 ///
 /// # Errors
 /// When the system refuses.
-pub fn zero_blocks(target: &Target, bytes: u64, samples: u64) -> Result<ReadBack, TargetError> {
+pub fn zero_blocks(
+    target: &Target,
+    bytes: &Range<u64>,
+    samples: u64,
+    limit: Duration,
+) -> Result<ReadBack, TargetError> {
     let failed = |error| TargetError::io("read", target.path(), error);
     let buffered = target.open_again(crate::target::Caching::Buffered)?;
     let file = buffered.file();
     // What the page cache holds would say nothing of the device.
     rustix::fs::fadvise(file, 0, None, Advice::DontNeed).map_err(|error| failed(error.into()))?;
-    let blocks = bytes / SAMPLE_BYTES as u64;
-    let sampled = samples.min(blocks);
-    let mut zero = 0;
+    let blocks = bytes.end.saturating_sub(bytes.start) / SAMPLE_BYTES as u64;
+    let samples = samples.min(blocks);
+    let (mut sampled, mut zero) = (0, 0);
+    let begun = Instant::now();
     let mut block = [0; SAMPLE_BYTES];
-    for number in 0..sampled {
-        let place = number * (blocks - 1) / (sampled - 1).max(1);
-        file.read_exact_at(&mut block, place * SAMPLE_BYTES as u64)
+    for number in 0..samples {
+        if sampled > 0 && begun.elapsed() >= limit {
+            break;
+        }
+        let place = number * (blocks - 1) / (samples - 1).max(1);
+        file.read_exact_at(&mut block, bytes.start + place * SAMPLE_BYTES as u64)
             .map_err(failed)?;
+        sampled += 1;
         zero += u32::from(block.iter().all(|&byte| byte == 0));
     }
-    Ok(ReadBack {
-        sampled: sampled as u32,
-        zero,
-    })
+    Ok(ReadBack { sampled, zero })
 }

@@ -124,8 +124,8 @@ pub struct StorageLaboratory {
     small_files: Option<u32>,
     /// What the storage did not answer, and was given up.
     hung: Option<Warning>,
-    /// Where the reads of a device ended, bytes; 0 without any.
-    read_until: u64,
+    /// Part of a device that was read, bytes.
+    read_part: Option<Range<u64>>,
 }
 
 impl StorageLaboratory {
@@ -209,7 +209,7 @@ impl StorageLaboratory {
             follower: None,
             small_files: None,
             hung: None,
-            read_until: 0,
+            read_part: None,
         }
     }
 

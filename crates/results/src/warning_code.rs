@@ -298,7 +298,7 @@ warning_codes! {
     IoThrottled "io-throttled" Target [Info] "what others do on the device";
     OtherIo "other-io" Target [Info] "what others do on the device";
     ShortSeeks "short-seeks" Target [Warning]
-        "so small a part of a hard disk was used that its heads hardly moved";
+        "a small part of a hard disk was used, so seeks were short";
     SharedDevice "shared-device" Target [Info] "what others do on the device";
     DeviceReadOnly "device-read-only" Target [Info] "only reads can be measured";
     ReadOnly "read-only" Target [Info] "only reads can be measured";

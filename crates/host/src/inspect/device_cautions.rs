@@ -28,7 +28,8 @@ pub(crate) fn of_devices(evidence: &Evidence<'_>) -> Vec<Caution> {
     found.into_vec()
 }
 
-/// Below this share of a disk, seeks take less than half as long as over all of it.
+/// Seek times grow about with the square root of the distance (Ruemmler and Wilkes, 1994): within
+/// this share of a disk they are a third of those over all of it.
 const SHORT_STROKE: f64 = 0.1;
 /// Transports of virtual disks, whose medium the kernel does not know.
 const VIRTUAL: [&str; 3] = ["virtio", "xen", "hyper-v"];
@@ -45,8 +46,8 @@ pub fn short_seeks(target: &TargetDescription, bytes: u64) -> Option<Warning> {
     let share = bytes as f64 / whole as f64;
     (share < SHORT_STROKE).then(|| {
         let text = format!(
-            "{} of the {} of {} were used, {:.2} %: heads hardly move. Random I/O over the whole \
-             disk may take twice as long.",
+            "only {} of the {} of {} were used ({:.2} %), so seeks were short. Random I/O over the \
+             whole disk takes longer.",
             Bytes(bytes),
             Bytes(whole),
             device.name,

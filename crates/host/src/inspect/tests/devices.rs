@@ -125,7 +125,7 @@ fn dm_crypt_over_sata_is_found_by_the_name_of_its_mapping() {
     let few = short_seeks(&target, GIB / 100).expect("a warning");
     assert!(
         few.cause
-            .contains("10.2 MiB of the 1 GiB of dm-0 were used, 1.00 %"),
+            .contains("10.2 MiB of the 1 GiB of dm-0 were used (1.00 %)"),
         "{few:?}"
     );
     assert_eq!(short_seeks(&target, GIB / 5), None);
