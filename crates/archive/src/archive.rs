@@ -124,13 +124,11 @@ impl Archive {
     }
 
     /// Whether runs can be saved: a file of another user, or on read-only storage, is only read.
-    #[must_use]
     pub fn is_writable(&self) -> bool {
         self.connection.is_readonly("main").is_ok_and(|it| !it)
     }
 
     /// Path of the archive.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

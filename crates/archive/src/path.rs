@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 /// `$SEEKSTONE_ARCHIVE`, else `$XDG_DATA_HOME/seekstone/archive.db`, else
 /// `$HOME/.local/share/seekstone/archive.db`; `None` if none of these is set. A home directory that
 /// does not exist, such as that of a service account, is ignored and not created.
-#[must_use]
 pub fn default_path() -> Option<PathBuf> {
     path_from(|name| env::var_os(name), Path::is_dir)
 }

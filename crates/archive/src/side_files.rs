@@ -19,7 +19,6 @@ const LOG_END: &str = "-wal";
 const INDEX_END: &str = "-shm";
 
 /// Files that SQLite may keep beside the archive `path`.
-#[must_use]
 pub fn side_files(path: &Path) -> [PathBuf; 3] {
     [JOURNAL_END, LOG_END, INDEX_END].map(|end| beside(path, end))
 }

@@ -74,7 +74,6 @@ pub(crate) struct BlockHeader {
 
 impl StreamLayout {
     /// Payload size, bytes.
-    #[must_use]
     pub const fn payload(&self) -> usize {
         self.block as usize - HEADER_BYTES
     }

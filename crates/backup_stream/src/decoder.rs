@@ -127,13 +127,11 @@ impl Decoder {
     }
 
     /// Common properties of its blocks.
-    #[must_use]
     pub const fn layout(&self) -> &StreamLayout {
         &self.layout
     }
 
     /// Number of bytes for the next [`Self::take`]; 0 at the end.
-    #[must_use]
     pub fn wanted(&self) -> usize {
         let last = self.total - 1;
         let blocks = match (self.next, self.layout.group) {
@@ -184,19 +182,16 @@ impl Decoder {
     }
 
     /// Damages, at most the first hundred.
-    #[must_use]
     pub fn damages(&self) -> &[Damage] {
         &self.damages
     }
 
     /// Number of damaged blocks.
-    #[must_use]
     pub const fn damages_seen(&self) -> u64 {
         self.seen
     }
 
     /// Whether all content was intact or repaired.
-    #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.lost == 0 && self.wanted_none()
     }

@@ -71,7 +71,6 @@ pub enum Unpacked<'a> {
 }
 
 /// The bytes at the start of an entry.
-#[must_use]
 pub fn packed(entry: &BackupEntry) -> Vec<u8> {
     let code = EntryKind::ALL.iter().find(|(kind, _)| *kind == entry.kind);
     let name_len = u16::try_from(entry.name.len()).unwrap_or(u16::MAX);
@@ -130,7 +129,6 @@ impl Unpacker {
     }
 
     /// Whether the end was reached.
-    #[must_use]
     pub const fn is_ended(&self) -> bool {
         self.is_ended
     }

@@ -57,7 +57,6 @@ pub fn find_alignment(file: &File) -> io::Result<Option<Alignment>> {
 
 /// What the length and offset of direct I/O have to be multiples of, on a file or device that there
 /// is, or on a new file of a directory: as far as the system says without any I/O.
-#[must_use]
 pub fn direct_unit(path: &Path) -> Option<u32> {
     let flags = match path.is_dir() {
         true => OFlags::TMPFILE | OFlags::RDWR,

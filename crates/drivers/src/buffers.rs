@@ -141,13 +141,11 @@ impl AlignedBuffer {
     }
 
     /// How many of its bytes lie in huge pages; `None` where the kernel does not tell.
-    #[must_use]
     pub fn huge_bytes(&self) -> Option<u64> {
         huge_bytes(self.start.as_ptr() as usize, self.len)
     }
 
     /// The bytes.
-    #[must_use]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: the mapping is `len` bytes long, initialised by the kernel, and lives as long as
         // `self`; a driver never hands it to the kernel while such a slice exists.
@@ -161,13 +159,11 @@ impl AlignedBuffer {
     }
 
     /// Length in bytes: what was asked for, rounded up to whole pages of its kind.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Never true: a buffer has at least one page.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -249,7 +245,6 @@ impl BufferPool {
     }
 
     /// The longest transfer that a buffer can take.
-    #[must_use]
     pub fn buffer_len(&self) -> usize {
         self.len
     }

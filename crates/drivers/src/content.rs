@@ -20,7 +20,6 @@ pub struct ContentSource {
 
 impl ContentSource {
     /// A source whose noise follows from `seed`.
-    #[must_use]
     pub fn new(content: Content, seed: u64) -> Self {
         Self {
             content: content.settled(),

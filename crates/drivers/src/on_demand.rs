@@ -67,7 +67,6 @@ pub(crate) enum FileSource {
 impl OpenFilePool {
     /// A pool that keeps `room` files open, one at least. Requests under way keep theirs open as
     /// well.
-    #[must_use]
     pub fn new(room: usize) -> Arc<Self> {
         Arc::new(Self {
             room: room.max(1),

@@ -102,7 +102,6 @@ impl Default for UringSettings {
 
 impl DriverOptions {
     /// `depth` outstanding requests of at most `buffer_len` bytes, everything else as is usual.
-    #[must_use]
     pub fn new(depth: usize, buffer_len: usize) -> Self {
         Self {
             depth,
@@ -241,7 +240,6 @@ fn open_uring(
 }
 
 /// Threads that a driver of that kind starts for `depth` requests at once to `targets`.
-#[must_use]
 pub fn io_threads(kind: DriverKind, targets: &TargetTable, depth: usize) -> usize {
     match kind {
         DriverKind::Uring => 0,

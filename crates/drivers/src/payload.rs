@@ -118,13 +118,11 @@ pub struct VerificationLog {
 
 impl VerificationLog {
     /// How many reads brought wrong data.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
     /// The first wrong block that was noticed.
-    #[must_use]
     pub fn first(&self) -> Option<Mismatch> {
         *self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -346,7 +344,6 @@ fn encode(run: u64, target: u32, offset: u64, pass: u32) -> [u8; STAMP_BYTES] {
 }
 
 /// The stamp of a block of `target` at `offset`, which any pass wrote.
-#[must_use]
 pub fn stamp(run: u64, target: u32, offset: u64) -> [u8; STAMP_BYTES] {
     encode(run, target, offset, 0)
 }

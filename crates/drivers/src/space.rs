@@ -31,7 +31,6 @@ pub struct FreeSpace {
 
 impl FreeSpace {
     /// What a file takes that is written more than once, in times its size.
-    #[must_use]
     pub const fn copies(&self) -> u64 {
         if self.copies_on_write { COPIES } else { 1 }
     }

@@ -66,7 +66,6 @@ pub(crate) enum Handle<'a> {
 
 impl TargetTable {
     /// A table of open targets, numbered from zero.
-    #[must_use]
     pub fn new(targets: Vec<Target>) -> Self {
         let identities: Vec<_> = targets
             .iter()
@@ -95,13 +94,11 @@ impl TargetTable {
     }
 
     /// The open targets.
-    #[must_use]
     pub fn targets(&self) -> &[Target] {
         &self.targets
     }
 
     /// The number of the first small file.
-    #[must_use]
     pub fn first_small_file(&self) -> TargetId {
         TargetId(self.open_count())
     }
@@ -140,7 +137,6 @@ impl TargetTable {
 
     /// The number that the stamps of a target's blocks carry.
     #[inline]
-    #[must_use]
     pub fn stamp_id(&self, id: TargetId) -> TargetId {
         self.stamp_ids.get(id.0 as usize).copied().unwrap_or(id)
     }

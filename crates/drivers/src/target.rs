@@ -154,14 +154,12 @@ impl Target {
     }
 
     /// Whether nobody else can mount or claim the device while this target is open.
-    #[must_use]
     pub fn is_exclusive(&self) -> bool {
         !self.exclusive.is_empty()
     }
 
     /// Uses of a file to be overwritten that could not be looked at: it may be, say, the disk of a
     /// loop device that the system does not tell about.
-    #[must_use]
     pub fn unseen(&self) -> &[String] {
         &self.unseen
     }
@@ -202,7 +200,6 @@ impl Target {
     }
 
     /// The open file; `None` where it is opened on demand.
-    #[must_use]
     pub const fn held(&self) -> Option<&File> {
         match &self.file {
             TargetFile::Held(file) => Some(file),
@@ -214,7 +211,6 @@ impl Target {
     ///
     /// # Panics
     /// When it is opened on demand: [`Target::descriptor`] opens that.
-    #[must_use]
     pub fn file(&self) -> &File {
         let held = self.held();
         held.unwrap_or_else(|| panic!("{} is opened on demand", self.path.display()))
@@ -270,13 +266,11 @@ impl Target {
     }
 
     /// The path as given.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// A file or a device.
-    #[must_use]
     pub fn kind(&self) -> TargetFileType {
         self.kind
     }
@@ -291,25 +285,21 @@ impl Target {
     }
 
     /// Bytes when it was opened.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
     /// What may be done to it.
-    #[must_use]
     pub fn access(&self) -> AccessMode {
         self.access
     }
 
     /// Whether the page cache takes part.
-    #[must_use]
     pub fn caching(&self) -> Caching {
         self.caching
     }
 
     /// What transfers must be multiples of.
-    #[must_use]
     pub fn alignment(&self) -> Alignment {
         self.alignment
     }

@@ -124,7 +124,6 @@ impl UringDriver {
     }
 
     /// What the kernel granted.
-    #[must_use]
     pub fn features(&self) -> Features {
         self.features
     }

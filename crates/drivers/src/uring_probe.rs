@@ -27,7 +27,6 @@ pub enum UringSupport {
 }
 
 /// Ask the kernel for a small ring and read off why it refuses.
-#[must_use]
 pub fn probe() -> UringSupport {
     let error = match IoUring::new(2) {
         // Waiting with a time limit came with Linux 5.11, and every wait here has one.
@@ -78,7 +77,6 @@ const READS_HELD_UP: usize = 3;
 /// Whether a ring that is to read from `target` holds the caller up until the storage has answered,
 /// so that the storage has one request at a time, however many were asked for. A file is asked
 /// once, by three reads of its first bytes; one that holds nothing does not show it.
-#[must_use]
 pub(crate) fn holds_up(target: &Target) -> bool {
     static KNOWN: Mutex<BTreeMap<(u64, u64), bool>> = Mutex::new(BTreeMap::new());
     let Ok(file) = target.descriptor() else {

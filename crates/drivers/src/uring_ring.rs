@@ -59,7 +59,6 @@ pub struct Features {
 
 impl Features {
     /// What the report should say, a sentence each.
-    #[must_use]
     pub fn notes(&self) -> Vec<String> {
         if self.wants_buffers && !self.has_registered_buffers {
             let text = "the kernel did not register the buffers (see `ulimit -l`): each request \

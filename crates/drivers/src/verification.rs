@@ -40,7 +40,6 @@ pub(crate) fn time_ns() -> u64 {
 impl Verification {
     /// Verification by that ledger; in blocks of `inherited` targets that it does not know, headers
     /// of an earlier run are expected.
-    #[must_use]
     pub fn new(ledger: Ledger, inherited: Vec<u32>) -> Self {
         Self {
             ledger,
@@ -50,13 +49,11 @@ impl Verification {
     }
 
     /// What was written.
-    #[must_use]
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
     /// What was found so far.
-    #[must_use]
     pub fn findings(&self) -> Findings {
         let findings = self.findings.lock();
         findings.unwrap_or_else(PoisonError::into_inner).clone()

@@ -135,7 +135,6 @@ impl WorkDirectory {
     }
 
     /// Where the directory was made.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -118,7 +118,6 @@ pub struct OwnWork {
 
 impl OwnWork {
     /// Both together; of bytes in huge pages nothing is known where one does not know.
-    #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
             buffer_bytes: self.buffer_bytes + other.buffer_bytes,
@@ -166,13 +165,11 @@ pub struct Activity {
 
 impl Activity {
     /// What was done between an `earlier` look and this one.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         self.with(earlier, u64::saturating_sub)
     }
 
     /// Both together.
-    #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         self.with(other, u64::saturating_add)
     }

@@ -190,13 +190,11 @@ impl<D: Driver, C: Client> Engine<D, C> {
     }
 
     /// Whether an operation failed that ends the trial.
-    #[must_use]
     pub const fn has_failed(&self) -> bool {
         matches!(self.on_error, OnError::Stop) && self.recorder.errors_total() > 0
     }
 
     /// What the storage has to do.
-    #[must_use]
     pub const fn outstanding(&self) -> Outstanding {
         Outstanding {
             operations: self.in_flight as u64,

@@ -74,7 +74,6 @@ pub struct ProcessorTime {
 
 impl ProcessorTime {
     /// What was used between an `earlier` look and this one.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             user: Duration(self.user.0.saturating_sub(earlier.user.0)),
@@ -83,7 +82,6 @@ impl ProcessorTime {
     }
 
     /// Both together.
-    #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
             user: self.user + other.user,

@@ -17,14 +17,12 @@ pub struct KindSet(u16);
 
 impl KindSet {
     /// The set of those kinds.
-    #[must_use]
     pub fn of(kinds: &[OpKind]) -> Self {
         Self(kinds.iter().fold(0, |set, &kind| set | 1 << kind as u8))
     }
 
     /// Whether `kind` belongs to the set.
     #[inline]
-    #[must_use]
     pub const fn contains(self, kind: OpKind) -> bool {
         self.0 & (1 << kind as u8) != 0
     }
@@ -82,13 +80,11 @@ pub struct Unfinished {
 
 impl Unfinished {
     /// Requests in all.
-    #[must_use]
     pub const fn count(&self) -> u64 {
         self.with_storage + self.backlog
     }
 
     /// The sum of all their waits, nanoseconds.
-    #[must_use]
     pub const fn waited_ns(&self) -> u64 {
         self.with_storage_ns.saturating_add(self.backlog_ns)
     }
@@ -290,7 +286,6 @@ const WARM_AFTER: u8 = 2;
 
 impl Recorder {
     /// An empty recorder.
-    #[must_use]
     pub fn new(options: RecorderOptions) -> Self {
         assert!(
             options.slot_width > Duration::ZERO,
@@ -467,13 +462,11 @@ impl Recorder {
     }
 
     /// Failed operations so far.
-    #[must_use]
     pub const fn errors_total(&self) -> u64 {
         self.errors_total
     }
 
     /// Everything but the slots.
-    #[must_use]
     pub fn to_record(&self) -> Record {
         let kinds = OpKind::ALL.into_iter().zip(&self.kinds);
         let kinds = kinds.filter_map(|(kind, counts)| Some((kind, counts.as_ref()?.to_record())));

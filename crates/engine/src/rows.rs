@@ -145,7 +145,6 @@ const KINDS: usize = OpKind::ALL.len();
 
 impl RowTimes {
     /// Rows without any times of a trial that begins at `start`, and the row of each client.
-    #[must_use]
     pub fn new(start: Instant, members: Vec<Membership>) -> Self {
         let mut present = Vec::new();
         for &Membership { row, from } in &members {
@@ -221,7 +220,6 @@ impl RowTimes {
     }
 
     /// What was counted so far.
-    #[must_use]
     pub fn records(&self) -> BTreeMap<RowKey, RowRecord> {
         let record = |row: u32, counts: &RowCounts| RowRecord {
             response: counts.response.to_histogram(),

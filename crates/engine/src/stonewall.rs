@@ -81,7 +81,6 @@ impl AtTheWall {
     }
 
     /// How many items are done; `None` when this client does not go on.
-    #[must_use]
     pub fn items(&self) -> Option<u32> {
         (self.playing.end == PlayEnd::Whole).then_some(self.part.items)
     }

@@ -21,7 +21,6 @@ pub struct Answered {
 }
 
 /// Answers to all options of a file, in its order.
-#[must_use]
 pub fn answers(file: &JobFile) -> Vec<Answered> {
     let answered = file.sections.iter().flat_map(|section| {
         let is_lost = |it: &&Given| section.is_global && it.option.name == "name";

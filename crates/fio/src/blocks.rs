@@ -28,7 +28,6 @@ pub(crate) const MOVED_MAX: u64 = 1 << 30;
 
 impl BlockSizes {
     /// One size.
-    #[must_use]
     pub fn fixed(bytes: u64) -> Self {
         let sizes = vec![SizeShare { bytes, weight: 1 }];
         Self { sizes }
@@ -63,21 +62,18 @@ impl BlockSizes {
     }
 
     /// The smallest.
-    #[must_use]
     pub fn least(&self) -> u64 {
         let bytes = self.sizes.iter().map(|size| size.bytes);
         bytes.min().unwrap_or(1)
     }
 
     /// The largest.
-    #[must_use]
     pub fn most(&self) -> u64 {
         let bytes = self.sizes.iter().map(|size| size.bytes);
         bytes.max().unwrap_or(1)
     }
 
     /// Whether there is more than one.
-    #[must_use]
     pub fn vary(&self) -> bool {
         self.sizes.len() > 1
     }

@@ -113,7 +113,6 @@ pub fn completed(typed: &str) -> Result<Option<&'static str>, Vec<&'static str>>
 }
 
 /// The option with the most similar name, and its edit distance.
-#[must_use]
 pub fn nearly(typed: &str) -> Option<(usize, &'static str)> {
     let near = nearest(typed)?;
     Some((units::edits(typed, near), near))

@@ -39,7 +39,6 @@ pub struct FioEngine {
 
 impl FioEngine {
     /// Its call per file instead of I/O, if any.
-    #[must_use]
     pub const fn call(self) -> Option<FileCall> {
         match self.kind {
             EngineKind::Calls(call) => Some(call),

@@ -32,7 +32,6 @@ pub struct Fault {
 }
 
 impl Fault {
-    #[must_use]
     pub fn new(place: &JobFilePosition, message: impl Into<String>) -> Self {
         Self {
             place: place.clone(),

@@ -25,7 +25,6 @@ pub enum Amount {
 
 impl Amount {
     /// The number of bytes for a total of `whole`.
-    #[must_use]
     pub fn of(self, whole: u64) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -94,7 +93,6 @@ impl Default for Least {
 
 impl Least {
     /// For reads, writes or trims, by number.
-    #[must_use]
     pub const fn of(&self, direction: usize) -> Option<RateLimit> {
         match (self.bytes[direction], self.requests[direction]) {
             (0, 0) => None,
@@ -103,7 +101,6 @@ impl Least {
         }
     }
 
-    #[must_use]
     pub fn is_any(&self) -> bool {
         (0..3).any(|direction| self.of(direction).is_some())
     }
@@ -193,7 +190,6 @@ impl RangeSteps {
     }
 
     /// The text that [`Self::parse`] parses.
-    #[must_use]
     pub fn words(self) -> String {
         let words = [
             (self.waits_before, "wait_before"),
@@ -207,7 +203,6 @@ impl RangeSteps {
 
 impl Syncs {
     /// Number of writes between flushes; zero for never.
-    #[must_use]
     pub const fn period(&self) -> u64 {
         match (self.every, self.data_every) {
             (0, 0) => self.range_every,
@@ -216,13 +211,11 @@ impl Syncs {
     }
 
     /// Whether these use `fdatasync`.
-    #[must_use]
     pub const fn are_of_data(&self) -> bool {
         self.every == 0 && self.data_every > 0
     }
 
     /// Steps of `sync_file_range`, if that is used.
-    #[must_use]
     pub const fn range(&self) -> Option<RangeSteps> {
         let is_range = self.every == 0 && self.data_every == 0 && self.range_every > 0;
         match is_range {
@@ -462,14 +455,12 @@ pub struct Job {
 impl Job {
     /// Whether it runs to the end of its time in any case; without `runtime`, fio ignores
     /// `time_based`.
-    #[must_use]
     pub fn is_timed(&self) -> bool {
         self.limits.is_time_based && self.limits.runtime > Duration::ZERO
     }
 
     /// Whether its engine submits requests and reaps them later, so that fio measures the
     /// submission.
-    #[must_use]
     pub const fn has_submission(&self) -> bool {
         match self.engine.kind {
             EngineKind::Asynchronous => true,
@@ -479,7 +470,6 @@ impl Job {
     }
 
     /// Name of a copy and its logs: fio uses the option `name` only for the first one.
-    #[must_use]
     pub fn name_of_copy(&self, copy: u32) -> &str {
         match copy {
             0 => &self.name,
@@ -488,13 +478,11 @@ impl Job {
     }
 
     /// Whether it starts when all earlier jobs have ended.
-    #[must_use]
     pub const fn begins_phase(&self) -> bool {
         self.is_behind_wall || self.waits
     }
 
     /// Percentage of reads among its requests.
-    #[must_use]
     pub const fn read_percent_effective(&self) -> u32 {
         match self.pattern.directions {
             Directions::Read => 100,
@@ -504,7 +492,6 @@ impl Job {
     }
 
     /// Alignment of random offsets, if not the block size.
-    #[must_use]
     pub fn alignment_effective(&self) -> Option<u64> {
         match self.pattern.directions {
             Directions::Write | Directions::TrimWrite => self.alignment[1].or(self.alignment[0]),
@@ -514,7 +501,6 @@ impl Job {
     }
 
     /// The zones it uses.
-    #[must_use]
     pub fn zones_effective(&self) -> Option<Zones> {
         let zones = self.zones;
         (zones.are_strided && zones.bytes > 0).then_some(Zones {
@@ -528,7 +514,6 @@ impl Job {
     }
 
     /// A job with fio's defaults.
-    #[must_use]
     pub fn new(name: &str, place: &JobFilePosition) -> Self {
         Self {
             place: place.clone(),

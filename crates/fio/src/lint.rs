@@ -28,7 +28,6 @@ pub struct Lint {
 type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
 
 /// Warnings about jobs, in their order.
-#[must_use]
 pub fn lints(jobs: &[Job], facts: &MachineFacts) -> Vec<Lint> {
     let rules: [Rule<'_>; 15] = [
         &no_range,

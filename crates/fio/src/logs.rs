@@ -126,7 +126,6 @@ pub struct JobLogFile {
 }
 
 /// The log files of jobs, by copy. Without `per_job_logs`, several have the same name.
-#[must_use]
 pub fn log_files(jobs: &[Job]) -> Vec<JobLogFile> {
     let copies = jobs
         .iter()

@@ -74,7 +74,6 @@ pub fn options() -> impl Iterator<Item = &'static FioOption> {
 }
 
 /// The option with that name or alias.
-#[must_use]
 pub fn find_option(name: &str) -> Option<&'static FioOption> {
     options().find(|it| it.name == name || (!it.alias.is_empty() && it.alias == name))
 }

@@ -203,7 +203,6 @@ impl SampleStatistics {
 
 impl Transfers {
     /// Operations.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.service.len()
     }

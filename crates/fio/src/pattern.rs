@@ -29,19 +29,16 @@ pub enum Directions {
 
 impl Directions {
     /// Whether anything is written.
-    #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Self::Write | Self::Mixed | Self::TrimWrite)
     }
 
     /// Whether anything is trimmed.
-    #[must_use]
     pub const fn trims(self) -> bool {
         matches!(self, Self::Trim | Self::TrimWrite)
     }
 
     /// Whether anything is read.
-    #[must_use]
     pub const fn reads(self) -> bool {
         matches!(self, Self::Read | Self::Mixed)
     }

@@ -46,7 +46,6 @@ pub struct JobPriorities(pub [DirectionPriority; 2]);
 
 impl JobPriorities {
     /// Whether requests have different priorities.
-    #[must_use]
     pub fn are_any(&self) -> bool {
         let mut each = self.0.iter();
         each.any(|it| it.percent > 0 || it.split.iter().any(|it| it.percent > 0))

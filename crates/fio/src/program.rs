@@ -124,7 +124,6 @@ pub const PROGRAM_OPTIONS: [ProgramOption; 36] = [
 ];
 
 /// The option with that name.
-#[must_use]
 pub fn find_program_option(name: &str) -> Option<&'static ProgramOption> {
     PROGRAM_OPTIONS.iter().find(|option| option.name == name)
 }

@@ -36,7 +36,6 @@ pub struct Resolved {
 }
 
 /// The jobs of a file, restricted to the sections with these names, if any are given.
-#[must_use]
 pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
     let mut found = Resolved {
         jobs: Vec::new(),
@@ -61,7 +60,6 @@ pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
 }
 
 /// An error for each requested name without a section in the files.
-#[must_use]
 pub fn unknown_sections(files: &[JobFile], wanted: &[String]) -> Vec<Fault> {
     let sections = || files.iter().flat_map(|file| &file.sections);
     let Some(first) = sections().next() else {

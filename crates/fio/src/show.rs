@@ -7,7 +7,6 @@ use crate::reader::{Given, JobSection};
 /// The fio command line equivalent to the sections: options under their first names, in the order
 /// in which they are applied, as `fio --showcmd` writes them. Global options precede the jobs to
 /// which they apply; a second global section repeats the first.
-#[must_use]
 pub fn show_command(sections: &[JobSection], wanted: &[String]) -> String {
     let mut line = "fio ".to_owned();
     let mut global: Vec<Given> = Vec::new();

@@ -65,7 +65,6 @@ impl SteadyState {
     };
 
     /// Whether it can end the job.
-    #[must_use]
     pub fn is_on(&self) -> bool {
         self.duration > Duration::ZERO
     }
@@ -180,7 +179,6 @@ pub struct SteadyReport {
 
 impl SteadyWatch {
     /// A watch with this rule.
-    #[must_use]
     pub fn new(rule: SteadyState) -> Self {
         Self {
             rule,
@@ -193,7 +191,6 @@ impl SteadyWatch {
     }
 
     /// Whether a sample is due at that time from the job's start.
-    #[must_use]
     pub fn is_due(&self, at: Duration) -> bool {
         !self.is_attained && at >= self.next
     }
@@ -251,7 +248,6 @@ impl SteadyWatch {
     }
 
     /// The result.
-    #[must_use]
     pub fn report(&self) -> SteadyReport {
         let criterion = self.rule.criterion;
         SteadyReport {

@@ -10,7 +10,6 @@ use crate::pattern::{Directions, Distribution};
 use crate::zones;
 
 /// A job file for these jobs, with one option per line.
-#[must_use]
 pub fn job_file_text(jobs: &[Job]) -> String {
     let mut text = String::new();
     for job in jobs {

@@ -31,7 +31,6 @@ pub struct Exchange {
 
 impl Exchange {
     /// How long question and answer took.
-    #[must_use]
     pub const fn round_trip(&self) -> Duration {
         self.heard.since(self.asked)
     }
@@ -50,7 +49,6 @@ pub struct ClockReading {
 
 impl ClockReading {
     /// The best of a burst of questions: the one with the shortest round trip.
-    #[must_use]
     pub fn best_of(burst: &[Exchange]) -> Option<Self> {
         let best = burst.iter().min_by_key(|it| it.round_trip())?;
         let half = best.round_trip().as_nanos() / 2;
@@ -74,7 +72,6 @@ pub struct ClockLine {
 
 impl ClockLine {
     /// The clock that asks, for itself.
-    #[must_use]
     pub const fn own() -> Self {
         Self {
             readings: Vec::new(),
@@ -90,7 +87,6 @@ impl ClockLine {
 
     /// By how much the other clock is ahead at `at`, nanoseconds, and by how much that is wrong at
     /// most.
-    #[must_use]
     pub fn ahead(&self, at: Instant) -> (f64, f64) {
         match self.fit() {
             Some(fit) => fit.at(self.since_first(at)),
@@ -100,7 +96,6 @@ impl ClockLine {
 
     /// How much faster the other clock runs, parts in a million, and by how much that is wrong at
     /// most; `None` where the readings lie too close together to tell.
-    #[must_use]
     pub fn drift_ppm(&self) -> Option<(f64, f64)> {
         let (drift, bound) = self.fit()?.drift();
         Some((drift * 1e6, bound * 1e6))
@@ -108,7 +103,6 @@ impl ClockLine {
 
     /// By how much the other clock is ahead at `at`, nanoseconds, and half the width of its 95 %
     /// interval; `None` before the second burst.
-    #[must_use]
     pub fn likely_ahead(&self, at: Instant) -> Option<(f64, f64)> {
         let likely = self.likely()?.at(at);
         Some(within(likely, self.ahead(at)))
@@ -116,7 +110,6 @@ impl ClockLine {
 
     /// How much faster the other clock runs, parts in a million, and half the width of its 95 %
     /// interval; `None` before the second burst.
-    #[must_use]
     pub fn likely_drift_ppm(&self) -> Option<(f64, f64)> {
         let (drift, half) = self.likely()?.drift();
         let sure = self.drift_ppm().unwrap_or((0.0, DRIFT_MAX_PPM));
@@ -129,7 +122,6 @@ impl ClockLine {
     }
 
     /// What the other clock reads when this one reads `at`.
-    #[must_use]
     pub fn there(&self, at: Instant) -> Instant {
         let ahead = self.ahead(at).0.round() as i128;
         let there = i128::from(at.as_nanos()) + ahead;

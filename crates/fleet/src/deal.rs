@@ -15,21 +15,18 @@ impl ClientShare {
     pub const WHOLE: Self = Self { rank: 0, ranks: 1 };
 
     /// How many of `total` clients this rank has.
-    #[must_use]
     pub const fn count(self, total: u32) -> u32 {
         let (each, rest) = (total / self.ranks, total % self.ranks);
         each + if self.rank < rest { 1 } else { 0 }
     }
 
     /// The number of this rank's client `index`.
-    #[must_use]
     pub const fn client(self, index: u32) -> u32 {
         self.rank + index * self.ranks
     }
 
     /// This rank's part of `total` requests that may be outstanding, dealt as its clients are; at
     /// least one for a rank that has clients.
-    #[must_use]
     pub fn depth(self, total: u32, clients: u32) -> u32 {
         let least = self.count(clients).min(1);
         self.count(total).max(least)

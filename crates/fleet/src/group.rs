@@ -49,7 +49,6 @@ pub struct FleetGroup {
 impl FleetGroup {
     /// The ranks of a fleet. One of them that is waited for may be silent for as long as
     /// `patience`: those that are at work call [`FleetGroup::tick`] meanwhile.
-    #[must_use]
     pub fn new(fleet: Box<dyn Fleet>, patience: Duration) -> Self {
         let now = fleet.now();
         Self {
@@ -68,7 +67,6 @@ impl FleetGroup {
     }
 
     /// Which rank this is, of how many.
-    #[must_use]
     pub fn share(&self) -> ClientShare {
         ClientShare {
             rank: self.fleet.rank(),
@@ -77,13 +75,11 @@ impl FleetGroup {
     }
 
     /// Whether this rank leads.
-    #[must_use]
     pub fn leads(&self) -> bool {
         self.fleet.rank() == LEADER
     }
 
     /// The present instant on this rank's clock.
-    #[must_use]
     pub fn now(&self) -> Instant {
         self.fleet.now()
     }

@@ -41,7 +41,6 @@ const ENVELOPE: usize = 5;
 
 impl Letter {
     /// The letter as it travels.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(ENVELOPE + self.body.len());
         bytes.push(self.kind as u8);
@@ -51,7 +50,6 @@ impl Letter {
     }
 
     /// The letter that travelled; `None` where the bytes are no letter.
-    #[must_use]
     // fuzzed: wire
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&kind, rest) = bytes.split_first()?;

@@ -2,7 +2,6 @@
 
 /// The arguments of this process after the first `left_out`, counting its own name as the first.
 /// Invalid UTF-8 is recorded with the replacement character.
-#[must_use]
 pub fn typed_arguments(left_out: usize) -> Vec<String> {
     let typed = std::env::args_os().skip(left_out);
     typed.map(|it| it.to_string_lossy().into_owned()).collect()

@@ -47,7 +47,6 @@ struct ProcessTimes {
 impl Counters {
     /// Reads the counters. `device` is a kernel name such as `sda1`; without it the device is left
     /// out.
-    #[must_use]
     pub fn take(device: Option<&str>) -> Self {
         Counters {
             cpu_ns: process_cpu_ns(),
@@ -71,7 +70,6 @@ impl Counters {
     }
 
     /// Activity so far, without the CPU time of the calling thread, which only observes.
-    #[must_use]
     pub fn activity(&self) -> Activity {
         let tick_ns = NS_PER_SECOND / rustix::param::clock_ticks_per_second().max(1);
         let to_ns = |ticks: u64| ticks.saturating_mul(tick_ns);
@@ -98,7 +96,6 @@ impl Counters {
     }
 
     /// What happened between this reading and a `later` one.
-    #[must_use]
     pub fn delta(&self, later: &Counters) -> CountersDelta {
         let tick_ns = NS_PER_SECOND / rustix::param::clock_ticks_per_second().max(1);
         let times = self.process.zip(later.process);
@@ -132,21 +129,18 @@ impl Counters {
 }
 
 /// CPU time of the whole process so far, in nanoseconds.
-#[must_use]
 pub fn process_cpu_ns() -> u64 {
     clock_ns(ClockId::ProcessCPUTime)
 }
 
 /// CPU time of the calling thread so far, in nanoseconds, which an observing thread must subtract
 /// from the cost of the measurement.
-#[must_use]
 pub fn thread_cpu_ns() -> u64 {
     clock_ns(ClockId::ThreadCPUTime)
 }
 
 /// How long the calling thread has waited for a processor so far, nanoseconds; `None` if the kernel
 /// does not count it.
-#[must_use]
 pub fn thread_wait_ns() -> Option<u64> {
     let counts = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     counts.split_whitespace().nth(1)?.parse().ok()
@@ -158,7 +152,6 @@ pub fn thread_wait_ns() -> Option<u64> {
 /// count includes read-ahead, which may fetch more than was requested, so a share of 0 may hide
 /// some hits. Direct I/O counts as fetched even if the device or the host serves it from its own
 /// cache. Concurrent reads of other files by this process lower the share.
-#[must_use]
 pub fn page_cache_share(
     bytes_read: u64,
     delta: &CountersDelta,

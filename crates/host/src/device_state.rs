@@ -33,7 +33,6 @@ const OFF: &str = "write through";
 
 /// Health of the drive `device`, from the kernel's sensors, and from `smartctl` if installed and
 /// permitted; `None` if unknown.
-#[must_use]
 pub fn device_health(roots: &SystemRoots, device: &str) -> Option<DeviceHealth> {
     let reported = asked(device).map(|report| reported(&report));
     let reported = reported.unwrap_or_default();

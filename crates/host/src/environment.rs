@@ -9,20 +9,17 @@ use crate::inspect::facts::SystemRoots;
 use crate::inspect::mounts;
 
 /// Describes this machine now. Unknown facts stay `None`.
-#[must_use]
 pub fn capture() -> Environment {
     capture_from(&SystemRoots::default())
 }
 
 /// The time `ago` before now, as RFC 3339 text in UTC.
-#[must_use]
 pub fn moment_before(ago: Duration) -> String {
     (Timestamp::now() - std::time::Duration::from_nanos(ago.as_nanos())).to_string()
 }
 
 /// Converts an RFC 3339 time to local date and time in seconds, and to seconds since 1970; `None`
 /// if it is invalid.
-#[must_use]
 pub fn local_moment(rfc_3339: &str) -> Option<(String, f64, f64)> {
     let moment: Timestamp = rfc_3339.parse().ok()?;
     let local = moment.to_zoned(jiff::tz::TimeZone::system());
@@ -32,7 +29,6 @@ pub fn local_moment(rfc_3339: &str) -> Option<(String, f64, f64)> {
 }
 
 /// Milliseconds since 1970 as ISO 8601 text to the second, in local time with its offset.
-#[must_use]
 pub fn local_iso(unix_ms: u64) -> String {
     let moment = Timestamp::from_millisecond(i64::try_from(unix_ms).unwrap_or(i64::MAX));
     let local = moment
@@ -42,21 +38,18 @@ pub fn local_iso(unix_ms: u64) -> String {
 }
 
 /// The same in UTC, for clocks that belong to no machine.
-#[must_use]
 pub fn utc_iso(unix_ms: u64) -> String {
     let moment = Timestamp::from_millisecond(i64::try_from(unix_ms).unwrap_or(i64::MAX));
     format!("{:.0}", moment.unwrap_or(Timestamp::MAX))
 }
 
 /// Milliseconds since 1970 by the wall clock.
-#[must_use]
 pub fn unix_ms() -> u64 {
     u64::try_from(Timestamp::now().as_millisecond()).unwrap_or(0)
 }
 
 /// Describes the machine whose `/proc` and `/sys` are given. Host name, kernel and allowed
 /// processors still come from system calls.
-#[must_use]
 // fuzzed: system_text
 pub fn capture_from(facts: &SystemRoots) -> Environment {
     let system = rustix::system::uname();

@@ -97,7 +97,6 @@ impl Heartbeat {
     }
 
     /// Time of the last reading; later events are not known yet.
-    #[must_use]
     pub fn last(&self) -> Instant {
         locked(&self.beats).last
     }

@@ -65,7 +65,6 @@ pub(crate) fn one_more_for_signals() {
 /// Skipped if there are only the caller, the first thread and those that wait for signals:
 /// examining a thread by its id costs the kernel up to a tenth of a second of CPU when the process
 /// ends.
-#[must_use]
 pub fn hung_threads() -> Vec<HungThreads> {
     let facts = SystemRoots::default();
     let own = gettid();
@@ -86,7 +85,6 @@ fn thread_count(facts: &SystemRoots) -> Option<usize> {
 
 /// What happens to a process that should end while these hang; `None` if there are none. An
 /// uninterruptible call keeps it alive, whatever its state says before.
-#[must_use]
 pub fn kept_by(hung: &[HungThreads]) -> Option<String> {
     let threads: Vec<String> = hung.iter().map(ToString::to_string).collect();
     (!threads.is_empty()).then(|| {

@@ -140,7 +140,6 @@ impl Awaiting {
     }
 
     /// Whether a second signal arrived: the user wants the results so far.
-    #[must_use]
     pub fn is_given_up(&self) -> bool {
         IS_GIVEN_UP.load(Ordering::Acquire)
     }
@@ -218,7 +217,6 @@ impl Interrupt {
     }
 
     /// A flag that no signal sets, for tests and for use as a library.
-    #[must_use]
     pub fn never() -> Self {
         Interrupt::default()
     }
@@ -230,7 +228,6 @@ impl Interrupt {
     }
 
     /// The signal received, if any.
-    #[must_use]
     pub fn is_raised(&self) -> Option<Signal> {
         let number = self.raised.load(Ordering::Relaxed);
         // Called before each system call of a program, so the usual case must be cheap.

@@ -42,7 +42,6 @@ impl Keeper {
     }
 
     /// Has the process group killed with this program.
-    #[must_use]
     pub fn keep(&self, group: u32) -> KeptGroup<'_> {
         self.send(&format!("{group}\n"));
         KeptGroup(self)

@@ -116,7 +116,6 @@ pub enum Excess {
 
 impl ProcessLimits {
     /// Reads the current limits.
-    #[must_use]
     pub fn capture() -> Self {
         let facts = SystemRoots::default();
         let [files_max, files_max_hard] = limits_of(Limited::OpenFiles);
@@ -131,7 +130,6 @@ impl ProcessLimits {
     }
 
     /// Files that can still be opened, after our own reserve.
-    #[must_use]
     pub fn files_left(&self) -> Option<u64> {
         self.files_max
             .map(|limit| limit.saturating_sub(self.files_own()))
@@ -142,7 +140,6 @@ impl ProcessLimits {
     }
 
     /// Memory that can be used, in bytes, after the reserve for others.
-    #[must_use]
     pub fn memory_left_bytes(&self) -> Option<u64> {
         self.memory_available_bytes
             .map(|bytes| bytes - bytes / MEMORY_RESERVED_PART)

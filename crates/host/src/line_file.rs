@@ -128,7 +128,6 @@ impl LineFile {
     }
 
     /// Files whose names begin with `stem`, of any kind.
-    #[must_use]
     pub fn named(stem: &Path) -> Vec<PathBuf> {
         let directory = stem.parent().filter(|it| !it.as_os_str().is_empty());
         let directory = directory.unwrap_or(Path::new("."));
@@ -138,7 +137,6 @@ impl LineFile {
         named.map(|entry| entry.path()).collect()
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

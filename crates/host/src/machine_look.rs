@@ -43,7 +43,6 @@ pub struct MachineLook {
 impl MachineLook {
     /// Reads the counters. `device` is a kernel name such as `sda1`; without it the device is left
     /// out.
-    #[must_use]
     pub fn take(device: Option<&str>) -> Self {
         Self::of(&SystemRoots::default(), device)
     }
@@ -85,7 +84,6 @@ impl MachineLook {
     }
 
     /// Differences from an `earlier` reading, and current values.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Vec<(MachineCounter, u64)> {
         let of = |&(counter, sum): &(MachineCounter, u64)| {
             let mut before = earlier.sums.iter();
@@ -97,7 +95,6 @@ impl MachineLook {
     }
 
     /// Requests in the device now.
-    #[must_use]
     pub fn queue(&self) -> Option<u64> {
         let mut levels = self.levels.iter();
         let queue = levels.find(|(it, _)| *it == MachineCounter::DeviceQueue);

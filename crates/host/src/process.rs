@@ -225,7 +225,6 @@ pub fn drop_all_caches() -> io::Result<()> {
 }
 
 /// The command as the user wrote it.
-#[must_use]
 pub fn shown(words: &[String]) -> String {
     match words {
         [shell, flag, script] if shell == "/bin/sh" && flag == "-c" => format!("`{script}`"),
@@ -234,7 +233,6 @@ pub fn shown(words: &[String]) -> String {
 }
 
 /// A program and its arguments, quoted for a shell.
-#[must_use]
 pub fn quoted(words: &[String]) -> String {
     // Only a NUL byte cannot be quoted, which arguments cannot contain.
     let quoted = shlex::try_join(words.iter().map(String::as_str));

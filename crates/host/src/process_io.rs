@@ -36,7 +36,6 @@ pub struct ProcessLook {
 
 impl ProcessLook {
     /// Reads all processes except this one.
-    #[must_use]
     pub fn take() -> Self {
         Self::of(Path::new("/proc"), std::process::id())
     }
@@ -64,7 +63,6 @@ impl ProcessLook {
     }
 
     /// Processes by bytes moved since an `earlier` reading, most first.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Vec<ProcessBytes> {
         let moved = |(&pid, &(read, written)): (&u32, &(u64, u64))| {
             let known = earlier.bytes.get(&pid).copied().unwrap_or_default();

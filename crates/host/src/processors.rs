@@ -1,7 +1,6 @@
 //! The processors that this process may use.
 
 /// Their numbers, in order; only processor 0 if the kernel does not report them.
-#[must_use]
 pub fn processors() -> Vec<usize> {
     rustix::thread::sched_getaffinity(None).map_or_else(
         |_| vec![0],

@@ -25,7 +25,6 @@ pub struct CalledOff;
 
 impl StartingLine {
     /// A line for `count` threads.
-    #[must_use]
     pub const fn new(count: usize) -> Self {
         Self {
             state: Mutex::new(StartingLineState {

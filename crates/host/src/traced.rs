@@ -28,7 +28,6 @@ pub struct TracedDevice {
 
 impl TracedDevice {
     /// The number as `major,minor`.
-    #[must_use]
     pub fn number_text(&self) -> String {
         format!("{},{}", self.number >> 20, self.number & 0xf_ffff)
     }
@@ -145,7 +144,6 @@ fn device_number(text: &str) -> Option<u32> {
 }
 
 /// Whether a file would be written to one of these disks, judged by its own device.
-#[must_use]
 pub fn is_on(path: &Path, devices: &[TracedDevice]) -> bool {
     let Ok(found) = path.metadata() else {
         return false;
@@ -193,7 +191,6 @@ pub struct ThreadOwners {
 }
 
 impl ThreadOwners {
-    #[must_use]
     pub const fn new(traced: Traced) -> Self {
         Self {
             traced,
@@ -248,7 +245,6 @@ impl ThreadOwners {
 }
 
 /// The program name of a process, as the kernel keeps it: 15 bytes.
-#[must_use]
 pub fn program_name(process: u32) -> String {
     if process == 0 {
         return "kernel".into();

@@ -113,7 +113,6 @@ impl TraceInstance {
     }
 
     /// The kernel's description of a block event; `None` if it has no such event.
-    #[must_use]
     pub fn event_format(&self, event: &str) -> Option<String> {
         fs::read_to_string(self.root.join(format!("events/block/{event}/format"))).ok()
     }
@@ -177,7 +176,6 @@ impl TraceInstance {
     }
 
     /// Events dropped by the kernel so far, from its per-processor counters.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         let processors = fs::read_dir(self.root.join("per_cpu"));
         let processors = processors.into_iter().flatten().flatten();

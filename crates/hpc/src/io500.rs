@@ -316,7 +316,6 @@ units::words! {
 
 impl Io500Phase {
     /// Whether its score is in GiB/s rather than thousands of operations per second.
-    #[must_use]
     pub const fn is_bandwidth(self) -> bool {
         matches!(
             self,
@@ -325,7 +324,6 @@ impl Io500Phase {
     }
 
     /// Whether it creates files until the stonewall.
-    #[must_use]
     pub const fn has_stonewall(self) -> bool {
         matches!(
             self,
@@ -359,7 +357,6 @@ pub struct Io500Score {
 
 impl Io500Score {
     /// The scores of all phases; NaN without phases of a kind.
-    #[must_use]
     pub fn of(results: &[Io500Result]) -> Self {
         let mean = |is_bandwidth: bool| {
             let of_kind = results.iter();
@@ -380,7 +377,6 @@ impl Io500Score {
 
 /// Why results are not a valid submission: the list only accepts those of its own program, with
 /// further rules.
-#[must_use]
 pub fn not_a_submission(config: &Io500Config, results: &[Io500Result]) -> Vec<String> {
     let mut reasons = vec!["the list takes results of the io500 program only".to_owned()];
     let wall = config.stonewall;
@@ -413,7 +409,6 @@ fn unit(phase: Io500Phase) -> &'static str {
 }
 
 /// The lines printed by a run, also in `result_summary.txt`.
-#[must_use]
 pub fn io500_summary(results: &[Io500Result], reasons: &[String]) -> String {
     let mut text = String::new();
     for it in results {
@@ -439,7 +434,6 @@ pub fn io500_summary(results: &[Io500Result], reasons: &[String]) -> String {
 }
 
 /// `result.txt`: the same as sections of a configuration file.
-#[must_use]
 pub fn io500_result(version: &str, results: &[Io500Result], reasons: &[String]) -> String {
     let mut text = format!("version = seekstone {version}\n");
     for reason in reasons {

@@ -63,7 +63,6 @@ fn items_per_second(pass: &HpcPass) -> f64 {
 }
 
 /// IOR's lines for each repetition, the highest rates, and its summary.
-#[must_use]
 pub fn ior_table(phases: &[HpcPhase], (block, transfer): (u64, u64)) -> String {
     let mut text = String::from(
         "access    bw(MiB/s)  IOPS       block(KiB) xfer(KiB)  total(s)   iter\n\
@@ -117,7 +116,6 @@ pub fn ior_table(phases: &[HpcPhase], (block, transfer): (u64, u64)) -> String {
 }
 
 /// mdtest's summary of rates, times or both.
-#[must_use]
 pub fn mdtest_table(phases: &[HpcPhase], command: &MdtestCommand) -> String {
     let mut text = String::new();
     let iterations = command.iterations;

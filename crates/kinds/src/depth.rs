@@ -18,7 +18,6 @@ pub const DEPTH_MAX: u32 = 4096;
 
 /// How many requests of `block` so many clients may have outstanding: one each, as far as memory,
 /// or threads, allow.
-#[must_use]
 pub fn closed_depth(driver: DriverKind, clients: u32, block: Bytes) -> u32 {
     let most = match has_threads(driver) {
         true => CLOSED_MIN,
@@ -30,7 +29,6 @@ pub fn closed_depth(driver: DriverKind, clients: u32, block: Bytes) -> u32 {
 /// How many requests of an open load may be outstanding, at least `least`: more than a storage that
 /// carries it ever has, so that the queue is the storage's and not ours. Each costs a buffer of
 /// `block`, or a thread. `rate` is in arrivals per second.
-#[must_use]
 pub fn open_depth(driver: DriverKind, least: u32, rate: f64, block: Bytes) -> u32 {
     let least = least.max(OPEN_MIN);
     if has_threads(driver) {

@@ -45,7 +45,6 @@ impl<W: Write + Send + 'static> TrialLog<W> {
     }
 
     /// What a trial is followed by.
-    #[must_use]
     pub fn follower(&self) -> Arc<dyn Follower> {
         Arc::clone(&self.feed) as Arc<dyn Follower>
     }

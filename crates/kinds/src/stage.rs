@@ -55,7 +55,6 @@ pub struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     /// A test file is being written, before anything is measured.
-    #[must_use]
     pub fn of_filling(title: &'a str, glimpse: &'a Glimpse) -> Self {
         Self {
             title,
@@ -68,7 +67,6 @@ impl<'a> Stage<'a> {
 
 impl Stage<'_> {
     /// What is done, or, where nothing is, what the storage does not answer.
-    #[must_use]
     pub fn activity(&self) -> String {
         let unanswered = self.glimpse.and_then(|glimpse| glimpse.unanswered);
         unanswered.map_or_else(|| self.title.to_owned(), |it| it.to_string())

@@ -148,7 +148,6 @@ impl KnownStorage {
     }
 
     /// The file to be measured.
-    #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
     }
@@ -171,7 +170,6 @@ impl KnownStorage {
     }
 
     /// Operations that hang.
-    #[must_use]
     pub fn held(&self) -> usize {
         self.shared.state().held.as_ref().map_or(0, Vec::len)
     }
@@ -193,7 +191,6 @@ impl KnownStorage {
     }
 
     /// Everything that was answered so far, in the order of the answers.
-    #[must_use]
     pub fn log(&self) -> Vec<ServedOperation> {
         self.shared.state().log.clone()
     }

@@ -70,7 +70,6 @@ pub struct BenchRequest {
 
 impl BenchRequest {
     /// A request with defaults, which may not overwrite anything.
-    #[must_use]
     pub fn new(target: TargetName, purpose: &str, setup: Setup) -> Self {
         Self {
             target,
@@ -87,7 +86,6 @@ impl BenchRequest {
     }
 
     /// The setup for the run, with automatic choices resolved.
-    #[must_use]
     pub fn resolved(&self, size: Bytes) -> Setup {
         let mut setup = self.setup.clone();
         // Jobs have their own sizes.
@@ -149,7 +147,6 @@ fn on_common_target(
 }
 
 /// A host without space is a usage error of the whole group.
-#[must_use]
 pub fn of_full_host(error: BenchError) -> BenchError {
     match error {
         BenchError::Laboratory(LaboratoryError::Target(
@@ -331,7 +328,6 @@ fn in_directory(
 }
 
 /// Description of a work directory in its marker.
-#[must_use]
 pub fn directory_owner(purpose: &str) -> DirectoryOwner {
     DirectoryOwner {
         program: format!("seekstone {}", host::VERSION),
@@ -493,7 +489,6 @@ fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
 }
 
 /// The directory that would contain a target's stale work directories.
-#[must_use]
 pub fn directory_of(target: &TargetName) -> Option<PathBuf> {
     let path = target.path()?;
     path.is_dir().then(|| path.to_owned())
@@ -503,7 +498,6 @@ pub fn directory_of(target: &TargetName) -> Option<PathBuf> {
 pub const HANG_LIMIT: Duration = Duration::from_secs(60);
 
 /// Settings with all automatic choices.
-#[must_use]
 pub fn default_settings(seed: u64) -> StorageSettings {
     StorageSettings {
         seed,

@@ -29,7 +29,6 @@ impl TimeSetting {
     /// operations on models as on real storage. Virtual time is free, but operations cost CPU time:
     /// if all targets are models and the slowest takes more than `brief` per operation, the default
     /// grows in proportion, equally in every run. `setup` keeps it for repeated runs.
-    #[must_use]
     pub fn fit<'a>(
         self,
         time: Duration,
@@ -57,7 +56,6 @@ impl TimeSetting {
 
     /// The same for a load curve of random arrivals. On fast models the default shrinks to the time
     /// in which they complete, at their highest load, what half a minute of CPU time can compute.
-    #[must_use]
     pub fn fit_open<'a>(
         self,
         time: Duration,

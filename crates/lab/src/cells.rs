@@ -58,20 +58,17 @@ impl Cells {
 
     /// The journal at the end of the run, with the number of replayed results, and the error if it
     /// could not be written.
-    #[must_use]
     pub fn done(&self) -> (Option<RunJournal>, usize, Option<LineFileError>) {
         let mut state = self.state();
         (state.journal.take(), state.replayed, state.failed.take())
     }
 
     /// Number of kept results, unless the state is locked by a writer.
-    #[must_use]
     pub fn kept(&self) -> Option<usize> {
         Some(self.0.try_lock().ok()?.kept)
     }
 
     /// Whether a kept run is only replayed.
-    #[must_use]
     pub fn is_replay_only(&self) -> bool {
         self.state().resume == Resume::No
     }
@@ -97,7 +94,6 @@ impl Cells {
     }
 
     /// A kept result. Each is returned once.
-    #[must_use]
     pub fn replay<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
         let found = self.recalled(of)?;
         self.state().replayed += 1;
@@ -110,7 +106,6 @@ impl Cells {
     }
 
     /// The properties of a target found when the run started.
-    #[must_use]
     pub fn recalled<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
         let value = self.state().known.get_mut(of)?.pop_front()?;
         // Values of another form are measured again.

@@ -32,7 +32,6 @@ impl ClientMachine {
     }
 
     /// Number of processors for clients.
-    #[must_use]
     pub fn processors(self) -> u32 {
         match self {
             Self::This => processors().len() as u32,
@@ -53,7 +52,6 @@ impl ClientMachine {
     }
 
     /// Whether it uses real time, so that clients can start at a wall-clock time.
-    #[must_use]
     pub const fn keeps_our_time(self) -> bool {
         matches!(self, Self::This)
     }

@@ -43,7 +43,6 @@ pub struct DataMarker {
 }
 
 /// The path of a data file's marker.
-#[must_use]
 pub fn marker_path(data: &Path) -> PathBuf {
     let mut name = data.as_os_str().to_owned();
     name.push(MARKER_SUFFIX);
@@ -116,19 +115,16 @@ impl DataMarker {
     }
 
     /// The seal of the data file.
-    #[must_use]
     pub const fn seal(&self) -> Seal {
         self.seal
     }
 
     /// Whether the data file was written completely.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.state == MarkerState::Complete
     }
 
     /// Whether no other program holds it. If so, this value holds it from now on.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_ok()
     }

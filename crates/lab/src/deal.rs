@@ -10,7 +10,6 @@ use workload::{AnyClient, ClientSpec, JobGates, JobSpec};
 pub type Member = (u32, Duration);
 
 /// The rows of the clients of each of `workers`, in the order of distribution.
-#[must_use]
 pub fn members(trial: &Trial, workers: usize) -> Vec<Vec<Member>> {
     let ClientSpec::Jobs(jobs) = &trial.spec else {
         return vec![Vec::new(); workers];
@@ -23,7 +22,6 @@ pub fn members(trial: &Trial, workers: usize) -> Vec<Vec<Member>> {
 }
 
 /// The same, as times after that start.
-#[must_use]
 pub fn since(members: &[Member], start: Instant) -> Vec<Membership> {
     let at = |&(row, from): &Member| Membership {
         row,
@@ -33,7 +31,6 @@ pub fn since(members: &[Member], start: Instant) -> Vec<Membership> {
 }
 
 /// A host's share of a trial as a trial of its own: fewer clients, fewer outstanding requests.
-#[must_use]
 pub fn share_of(trial: &Trial, share: ClientShare) -> Trial {
     Trial {
         clients: share.count(trial.clients),

@@ -38,7 +38,6 @@ impl<L> Kept<L> {
     }
 
     /// The laboratory itself, which no longer keeps outcomes.
-    #[must_use]
     pub fn alone(self) -> L {
         self.laboratory
     }
@@ -137,7 +136,6 @@ pub struct ReplayLaboratory {
 
 impl ReplayLaboratory {
     /// Results kept by a laboratory with that seed.
-    #[must_use]
     pub const fn new(cells: Cells, seed: u64) -> Self {
         Self {
             cells,

@@ -128,7 +128,6 @@ pub enum LaboratoryError {
 }
 
 /// An error with its causes.
-#[must_use]
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
@@ -163,7 +162,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// Whether the trial ran to its end.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         let is_cut = matches!(self.ending, Ending::Failed | Ending::Interrupted);
         !is_cut && self.failure.is_none()
@@ -230,13 +228,11 @@ pub trait Laboratory {
 }
 
 /// The seed of a trial, different for each trial but the same in a repeated run.
-#[must_use]
 pub fn trial_seed(run: u64, salt: u64) -> u64 {
     Stream::new(run, salt, Purpose::Load).next_u64()
 }
 
 /// The operating system's name of an error.
-#[must_use]
 pub fn error_name(errno: Errno) -> String {
     if errno == MISMATCH {
         return "the storage returned different data from what was written".into();
@@ -253,7 +249,6 @@ pub struct NullLaboratory {
 
 impl NullLaboratory {
     /// A laboratory with no storage.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
             seed,

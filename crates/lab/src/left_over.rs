@@ -27,7 +27,6 @@ pub struct LeftOverFile {
 
 /// Files in `directory` left by killed programs, sorted by name. Files that cannot be examined are
 /// skipped.
-#[must_use]
 pub fn data_files(directory: &Path) -> Vec<LeftOverFile> {
     let entries = directory.read_dir().into_iter().flatten();
     let paths = entries.take(ENTRIES_MAX).flatten().map(|it| it.path());

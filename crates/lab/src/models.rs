@@ -61,13 +61,11 @@ impl ModelInUse {
 
 impl SimLaboratory {
     /// A laboratory with one model for all targets.
-    #[must_use]
     pub fn new(spec: SimSpec, seed: u64) -> Self {
         Self::on_several(vec![(TargetId(0), spec)], seed)
     }
 
     /// A laboratory with the models of these targets, at least one, in the order of the targets.
-    #[must_use]
     pub fn on_several(models: Vec<(TargetId, SimSpec)>, seed: u64) -> Self {
         assert!(!models.is_empty(), "a laboratory has a model");
         let in_use = |(number, (target, spec))| ModelInUse {
@@ -93,13 +91,11 @@ impl SimLaboratory {
     }
 
     /// The model, or the first of several.
-    #[must_use]
     pub fn spec(&self) -> &SimSpec {
         &self.models[0].spec
     }
 
     /// State of the model's array, if it has one.
-    #[must_use]
     pub fn array_state(&self) -> Option<ArrayState> {
         let first = &self.models[0];
         first.spec.machine()?.array.array.as_ref()?;

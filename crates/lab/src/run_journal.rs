@@ -35,7 +35,6 @@ pub struct RunHead {
 
 impl RunHead {
     /// The head of a new journal.
-    #[must_use]
     pub fn new(setup: Setup, environment: Environment) -> Self {
         Self {
             schema: SCHEMA,
@@ -109,7 +108,6 @@ impl RunJournal {
 
     /// Journals whose names begin with `stem` and whose programs have ended, oldest first, as far
     /// as they can be read.
-    #[must_use]
     pub fn left_at(stem: &Path) -> Vec<Self> {
         let paths = LineFile::named(stem).into_iter();
         let named = paths.filter(|path| path.extension().is_some_and(|it| it == ENDING));
@@ -119,7 +117,6 @@ impl RunJournal {
     }
 
     /// Start of its run.
-    #[must_use]
     pub fn begun_at(&self) -> &str {
         self.head
             .as_ref()
@@ -127,12 +124,10 @@ impl RunJournal {
     }
 
     /// Number of results in it when opened.
-    #[must_use]
     pub fn results(&self) -> usize {
         self.cells.iter().filter(|cell| cell.is_result).count()
     }
 
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         self.file.path().to_owned()
     }

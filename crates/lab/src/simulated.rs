@@ -34,7 +34,6 @@ pub fn open_recorded_model(text: &str, setup: &Setup) -> Result<SimSpec, SimErro
 
 /// Whether a target is a model whose host has a file cache. Errors of the model are reported when
 /// it is opened.
-#[must_use]
 pub fn has_file_cache(target: &TargetName) -> bool {
     let spec = target.model().and_then(|text| open_model(text).ok());
     let machine = spec.as_ref().and_then(|spec| spec.machine());
@@ -44,7 +43,6 @@ pub fn has_file_cache(target: &TargetName) -> bool {
 
 /// Time of a unit of the DISKRAND document's CPU work on that machine, if it is a model whose
 /// definition states it. Errors of the model are reported when it is opened.
-#[must_use]
 pub fn cpu_unit(target: &TargetName, setup: &Setup) -> Option<Duration> {
     let spec = open_recorded_model(target.model()?, setup).ok()?;
     spec.cpu_unit()
@@ -52,7 +50,6 @@ pub fn cpu_unit(target: &TargetName, setup: &Setup) -> Option<Duration> {
 
 /// Rotation time of a model's disk, nanoseconds; `None` if a host's memory serves part of the
 /// reads.
-#[must_use]
 pub fn turn_of_disk(target: &TargetName, setup: &Setup) -> Option<u64> {
     let spec = open_recorded_model(target.model()?, setup).ok()?;
     let machine = spec.machine()?;
@@ -131,7 +128,6 @@ pub fn definition_text(name: &str) -> Result<String, String> {
 }
 
 /// Theory for `clients` on a model, if a law applies.
-#[must_use]
 pub fn law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<Law> {
     let of_queue = || queue_law(spec, mix, clients).map(Law::Queue);
     steady_law(spec, mix).map(Law::Steady).or_else(of_queue)
@@ -162,7 +158,6 @@ fn queue_law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<QueueLaw> {
 }
 
 /// Theory for a load on a model that is a queue, if a law applies.
-#[must_use]
 pub fn law_of_queue(spec: &SimSpec, load: QueueLoad) -> Option<QueueLaw> {
     let found = spec.answer(load)?;
     Some(QueueLaw {

@@ -214,25 +214,21 @@ impl StorageLaboratory {
     }
 
     /// How the main target is reached.
-    #[must_use]
     pub const fn access(&self) -> Access {
         self.access
     }
 
     /// What the report should say about how storage was reached, a sentence each.
-    #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// What the storage did not answer, and was given up.
-    #[must_use]
     pub const fn hung(&self) -> Option<&Warning> {
         self.hung.as_ref()
     }
 
     /// Bytes of the main target.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.table.targets().first().map_or(0, Target::size)
     }

@@ -49,7 +49,6 @@ pub struct FillBudget {
 
 impl FillBudget {
     /// Maximum time to write the file.
-    #[must_use]
     pub fn share(self) -> Duration {
         self.budget.mul_f64(FILL_SHARE)
     }

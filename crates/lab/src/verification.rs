@@ -41,7 +41,6 @@ impl Bench {
     }
 
     /// Findings of verification so far.
-    #[must_use]
     pub fn findings(&self) -> Findings {
         match self {
             Self::Real(real) => real.findings(),

@@ -61,7 +61,6 @@ const STACK_BYTES: usize = 2 << 20;
 const WORKER_BYTES: u64 = 1 << 20;
 
 /// Resources of a trial: `buffer_bytes` for all its buffers and clients, `depth` per worker.
-#[must_use]
 pub fn wanted(
     workers: usize,
     depth: usize,

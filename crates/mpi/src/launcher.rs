@@ -59,7 +59,6 @@ const LAUNCHERS: [Launcher; 4] = [
 
 /// Detects the launcher; `None` if no launcher started this process. `variable` looks up an
 /// environment variable.
-#[must_use]
 pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
     let number = |name: &str| variable(name)?.trim().parse::<u32>().ok();
     LAUNCHERS.iter().find_map(|it| {

@@ -46,7 +46,6 @@ impl MpiFleet {
     }
 
     /// Name of the library.
-    #[must_use]
     pub fn library(&self) -> String {
         self.abi.version().unwrap_or_default()
     }

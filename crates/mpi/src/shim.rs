@@ -29,7 +29,6 @@ pub struct Built {
 
 /// Directory of shims: `$XDG_CACHE_HOME/seekstone`, or `.cache/seekstone` in the home directory.
 /// `variable` looks up the environment.
-#[must_use]
 pub fn cache_directory(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let named = |name: &str| {
         variable(name)

@@ -31,7 +31,6 @@ impl FailureCounts {
         }
     }
 
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
@@ -56,7 +55,6 @@ impl fmt::Display for FailureCounts {
 }
 
 /// The system's text for an error, without its number.
-#[must_use]
 pub fn cause_of(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error")

@@ -24,7 +24,6 @@ pub struct Sink {
 
 impl Sink {
     /// Counts and discards bytes.
-    #[must_use]
     pub fn nowhere() -> Self {
         Self {
             file: None,
@@ -37,7 +36,6 @@ impl Sink {
     }
 
     /// A new, empty file, which grows by `extent` bytes up to `room` bytes.
-    #[must_use]
     pub fn file(file: File, extent: u64, room: u64) -> Self {
         Self {
             file: Some(file),

@@ -63,7 +63,6 @@ impl Patience<'_> {
 }
 
 /// Whether an error only means that a slice passed without data.
-#[must_use]
 pub fn is_silence(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -19,7 +19,6 @@ pub enum MeasuredProcess {
 
 impl MeasuredProcess {
     /// Parses a process id or a name.
-    #[must_use]
     pub fn of(text: &str) -> Self {
         match text.parse() {
             Ok(pid) => Self::Process(pid),
@@ -28,7 +27,6 @@ impl MeasuredProcess {
     }
 
     /// CPU time used so far; `None` if there is no such process.
-    #[must_use]
     pub fn processor_time(&self) -> Option<Duration> {
         self.processor_time_in(Path::new("/proc"))
     }

@@ -97,7 +97,6 @@ impl Url {
     }
 
     /// Another path of the same server.
-    #[must_use]
     pub fn with_path(&self, path: &str) -> Self {
         Self {
             path: path.into(),
@@ -106,7 +105,6 @@ impl Url {
     }
 
     /// The server's name in a request.
-    #[must_use]
     pub fn authority(&self) -> String {
         let is_usual = self.port == self.protocol.port();
         match (self.host.contains(':'), is_usual) {

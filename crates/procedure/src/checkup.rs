@@ -197,7 +197,6 @@ impl Plan for CheckUp {
 
 impl CheckUp {
     /// A check-up without measurements.
-    #[must_use]
     pub fn new(options: CheckUpOptions) -> Self {
         let phases = phases::of(&options.facts, options.rates.len());
         let size = options.facts.existing.unwrap_or(Bytes(0));
@@ -222,7 +221,6 @@ impl CheckUp {
     }
 
     /// The plan, with the share of the time of each kind of row.
-    #[must_use]
     pub fn planned(&self) -> Vec<(&'static str, Duration)> {
         let weights: f64 = self.phases.iter().map(|it| it.weight()).sum();
         let mut planned: Vec<(&'static str, Duration)> = Vec::new();
@@ -259,13 +257,11 @@ impl CheckUp {
     }
 
     /// Whether nothing has been measured.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.measurements.is_empty()
     }
 
     /// Results so far.
-    #[must_use]
     pub fn outcome(&self) -> CheckUpOutcome {
         let mut measurements = self.measurements.clone();
         let curve = self.finished_curve.clone();
@@ -285,13 +281,11 @@ impl CheckUp {
     }
 
     /// Size of the test file.
-    #[must_use]
     pub const fn size(&self) -> Bytes {
         self.size
     }
 
     /// Progress, 0 to 1.
-    #[must_use]
     pub fn progress(&self) -> f64 {
         let weight =
             |phases: &[CheckUpPhase]| phases.iter().map(|phase| phase.weight()).sum::<f64>();
@@ -322,7 +316,6 @@ impl CheckUp {
     }
 
     /// A warning about skipped rows, if there are any.
-    #[must_use]
     pub fn doubts(&self) -> Option<Warning> {
         (!self.left_out.is_empty()).then(|| {
             Warning::info(
@@ -342,7 +335,6 @@ impl CheckUp {
     }
 
     /// The figures that a check-up of such a target offers, with the load curve at these levels.
-    #[must_use]
     pub fn offer(facts: &CheckUpFacts, levels: Option<Vec<(u64, Option<f64>)>>) -> OfferedFigures {
         let rows = phases::of(facts, 0)
             .into_iter()

@@ -223,7 +223,6 @@ impl Plan for LoadCurve {
 
 impl LoadCurve {
     /// A procedure without measurements.
-    #[must_use]
     pub fn new(options: CurveOptions) -> Self {
         Self {
             options,
@@ -242,7 +241,6 @@ impl LoadCurve {
     }
 
     /// A procedure for other levels or another time that reuses the points of this one.
-    #[must_use]
     pub fn continued(&self, options: CurveOptions) -> Self {
         let mut visits = self.visits.clone();
         for visit in &mut visits {
@@ -258,7 +256,6 @@ impl LoadCurve {
     }
 
     /// The levels, nanoseconds, once known.
-    #[must_use]
     pub fn levels_ns(&self) -> Vec<u64> {
         let searches = self.searches.iter().flatten();
         searches.map(|search| search.level.as_nanos()).collect()
@@ -275,7 +272,6 @@ impl LoadCurve {
     }
 
     /// The load that ended the search because every operation failed.
-    #[must_use]
     pub fn failed(&self) -> Option<&Measurement> {
         self.failed.as_deref()
     }
@@ -296,7 +292,6 @@ impl LoadCurve {
     }
 
     /// Estimated progress for a screen, which never decreases.
-    #[must_use]
     pub fn progress(&self) -> f64 {
         self.options.budget.map_or(0.0, |budget| {
             (self.spent.as_secs_f64() / budget.as_secs_f64()).min(1.0)
@@ -304,13 +299,11 @@ impl LoadCurve {
     }
 
     /// The curve; `None` before its first point, or if the first load already failed.
-    #[must_use]
     pub fn found(&self, title: &str) -> Option<Curve> {
         (!self.visits.is_empty()).then(|| self.curve(title))
     }
 
     /// The curve so far.
-    #[must_use]
     pub fn curve(&self, title: &str) -> Curve {
         let mut points: Vec<CurvePoint> = self
             .visits
@@ -496,7 +489,6 @@ impl LoadCurve {
 
     /// A level (nanoseconds) derived from the time of one client, with the interval from the
     /// interval of that time. `None` for a requested level.
-    #[must_use]
     pub fn level_estimate(&self, level_ns: u64) -> Option<Estimate> {
         let Levels::Thirds { min, max } = self.options.levels else {
             return None;

@@ -39,7 +39,6 @@ const START: [WarningCode; 2] = [WarningCode::WarmUp, WarningCode::WarmUpDiffers
 
 /// The warnings about `measurement`, the result of `trial`; `mean_whole_ns` is its mean response
 /// time with the warm-up.
-#[must_use]
 pub fn doubts(
     trial: &Trial,
     measurement: &Measurement,

@@ -21,7 +21,6 @@ const NOTHING_WHOLE: &str = " No transaction or file was completed, so there is 
 pub const FAILED_OPERATIONS: WarningCode = WarningCode::FailedOperations;
 
 /// The part of a trial in which a rank completed or failed no operation, although others may have.
-#[must_use]
 pub fn silent_part(trial: &Trial, record: &Record, circumstances: &Circumstances) -> Measurement {
     let mut measurement = none_done(trial, record, circumstances, Vec::new());
     let (title, elapsed) = (&trial.title, circumstances.elapsed);

@@ -10,7 +10,6 @@ const SHORT: [(&str, &str); 3] = [
 ];
 
 /// The full name of a figure whose last part may be short: `random-read.p99`.
-#[must_use]
 pub fn whole_name(typed: &str) -> String {
     let percentiles = PERCENTILES.map(|it| (it.name, format!("latency-{}", it.name)));
     let others = SHORT.map(|(short, whole)| (short, whole.to_owned()));

@@ -116,7 +116,6 @@ pub struct FilesPlan {
 
 impl FilesPlan {
     /// The items of these DECUS tests, with each spacing for tests 4 to 5A.
-    #[must_use]
     pub fn decus(tests: &[DecusTest], spacings: &[Spacing]) -> Vec<FileItem> {
         let with = |spacing: Spacing| {
             let wanted = tests
@@ -130,7 +129,6 @@ impl FilesPlan {
     }
 
     /// The items of the metadata workload: all phases with work to do.
-    #[must_use]
     pub fn metadata(spec: &MetadataSpec) -> Vec<FileItem> {
         let phases = MetadataPhase::ALL.into_iter();
         let phases = phases.filter(|&phase| spec.items(phase) > 0);
@@ -138,7 +136,6 @@ impl FilesPlan {
     }
 
     /// The items of the bandwidth workload.
-    #[must_use]
     pub fn bandwidth() -> Vec<FileItem> {
         BandwidthPhase::ALL.map(FileItem::Bandwidth).to_vec()
     }
@@ -229,7 +226,6 @@ impl FilesProcedure {
     ///
     /// # Panics
     /// When the plan is empty.
-    #[must_use]
     pub fn new(plan: FilesPlan) -> Self {
         let cells = plan.cells();
         assert!(!cells.is_empty(), "a plan without a test");
@@ -260,7 +256,6 @@ impl FilesProcedure {
     }
 
     /// Whether each test has a warm-up pass.
-    #[must_use]
     pub const fn has_warm_up(&self) -> bool {
         self.plan.order.has_warm_up()
     }
@@ -301,27 +296,23 @@ impl FilesProcedure {
     }
 
     /// The rows in the order of the report.
-    #[must_use]
     pub fn cells(&self) -> &[FileCell] {
         &self.cells
     }
 
     /// Whether the time of a test is as precise as requested.
-    #[must_use]
     pub fn is_precise(&self, cell: &FileCell) -> bool {
         let count = self.counts.get(cell);
         count.is_some_and(|count| count.counted > 0 && count.passes.is_precise())
     }
 
     /// Number of rounds started.
-    #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.rounds
     }
 
     /// Minimum time for the passes of all tests, if it is certain to exceed the budget; otherwise
     /// `None`, also if the user fixed the number of passes.
-    #[must_use]
     pub fn time_needed(&self, spent: Duration) -> Option<Duration> {
         let RoundsRule { budget, rounds, .. } = self.plan.rule;
         let warm_up = u32::from(self.has_warm_up());
@@ -337,7 +328,6 @@ impl FilesProcedure {
     }
 
     /// Estimated progress, 0 to 1, for a screen.
-    #[must_use]
     pub fn share_done(&self) -> f64 {
         let least = self.plan.rule.rounds.unwrap_or(PASSES_LEAST);
         let done = |count: &Count| f64::from(count.counted.min(least)) / f64::from(least.max(1));

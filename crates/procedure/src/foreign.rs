@@ -39,7 +39,6 @@ pub struct Splitting {
 impl OwnIo {
     /// For this many operations and all bytes that the kernel moved for them. Each may have been
     /// split, down to 4 KiB.
-    #[must_use]
     pub fn of(operations: u64, bytes: u64) -> Self {
         Self {
             requests: operations.max(bytes.div_ceil(REQUEST_BYTES)),
@@ -48,7 +47,6 @@ impl OwnIo {
     }
 
     /// For direct operations of `asked` bytes in total, plus bytes moved besides them.
-    #[must_use]
     pub fn direct(operations: u64, asked: u64, bytes: u64, splitting: Splitting) -> Self {
         let any = Self::of(operations, bytes);
         let beside = bytes.saturating_sub(asked).div_ceil(REQUEST_BYTES);
@@ -91,7 +89,6 @@ impl OwnDeviceWork {
 
 /// The background I/O of `device`, beyond our `own`. If it is unknown which writes were ours, no
 /// writes count.
-#[must_use]
 pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> BackgroundIo {
     let OwnDeviceWork { reads, writes } = own;
     let written = |own: OwnIo| {
@@ -114,7 +111,6 @@ pub fn foreign_io(device: &DeviceActivity, own: OwnDeviceWork) -> BackgroundIo {
 
 /// The device time of requests, if at most 10 % can be background I/O; `None` if the device was
 /// active too briefly.
-#[must_use]
 pub fn device_time(device: &DeviceActivity, foreign: &BackgroundIo) -> Option<DeviceTime> {
     if foreign.share > BackgroundIo::MARKED_SHARE {
         return None;
@@ -133,7 +129,6 @@ pub fn device_time(device: &DeviceActivity, foreign: &BackgroundIo) -> Option<De
 /// The warning for a trial of length `elapsed` with this share of background I/O, by requests or by
 /// bytes, whichever is larger: small requests can disrupt a stream of large ones. If they move
 /// almost nothing, they do not make the number invalid.
-#[must_use]
 pub fn foreign_warning(
     title: &str,
     device: &DeviceActivity,

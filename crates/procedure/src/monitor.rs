@@ -81,7 +81,6 @@ pub struct WithinLimit {
 
 impl Monitor {
     /// A monitor of `workers` workers that share `clients` clients.
-    #[must_use]
     pub fn new(
         goal: Option<Goal>,
         channel: Channel,
@@ -146,7 +145,6 @@ impl Monitor {
     }
 
     /// The relation to the limit; `None` without one, or before it is known.
-    #[must_use]
     pub fn within_limit(&self) -> Option<WithinLimit> {
         let limit = self.limit?;
         let found = self.evaluate(self.channel)?;
@@ -189,7 +187,6 @@ impl Monitor {
     }
 
     /// Whether an interval has ended, `elapsed` after the start.
-    #[must_use]
     pub fn is_sample_due(&self, elapsed: Duration) -> bool {
         self.sampler.is_due(elapsed)
     }
@@ -201,13 +198,11 @@ impl Monitor {
     }
 
     /// Activity by interval of a machine with `processors` processors; `None` if not requested.
-    #[must_use]
     pub fn series(&self, processors: u32) -> Option<SystemSeries> {
         self.has_series.then(|| self.sampler.series(processors))
     }
 
     /// Completions and response times by interval.
-    #[must_use]
     pub fn intervals(&self) -> Vec<Interval> {
         self.sampler.intervals()
     }
@@ -282,32 +277,27 @@ impl Monitor {
     }
 
     /// The latest evaluation, for a screen.
-    #[must_use]
     pub const fn latest(&self) -> Option<&Evaluation> {
         self.latest.as_ref()
     }
 
     /// The 99th percentile of the response times so far, ns, as of the last complete interval;
     /// `None` with too few.
-    #[must_use]
     pub const fn p99_ns(&self) -> Option<f64> {
         self.sampler.p99_ns()
     }
 
     /// Operations so far.
-    #[must_use]
     pub const fn operations(&self) -> u64 {
         self.sampler.operations()
     }
 
     /// The mean response time so far, ns.
-    #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         self.sampler.mean_ns()
     }
 
     /// Bytes moved so far.
-    #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -327,20 +317,17 @@ impl Monitor {
     }
 
     /// The full evaluation of one channel, with percentiles and findings.
-    #[must_use]
     pub fn evaluate(&self, channel: Channel) -> Option<Evaluation> {
         self.evaluate_at(channel, &results::shares())
     }
 
     /// The same with other percentiles.
-    #[must_use]
     pub fn evaluate_at(&self, channel: Channel, percentiles: &[f64]) -> Option<Evaluation> {
         let goal = self.goal.unwrap_or_else(|| Goal::result(0.05));
         evaluate_fully(&self.store, channel, &goal, percentiles)
     }
 
     /// Percentiles of `evaluation`, made from these slots, however few samples they rest on.
-    #[must_use]
     pub fn quantiles(
         &self,
         channel: Channel,
@@ -360,7 +347,6 @@ impl Monitor {
     }
 
     /// The merged slots.
-    #[must_use]
     pub const fn store(&self) -> &SlotStore {
         &self.store
     }

@@ -11,7 +11,6 @@ use units::format_counted;
 ///
 /// # Panics
 /// Without runs.
-#[must_use]
 pub fn over_runs(runs: &[Run]) -> Run {
     let ended = runs.iter().filter(|it| it.status == Status::Complete);
     let mut counted: Vec<&Run> = ended.collect();

@@ -123,7 +123,6 @@ pub(crate) fn own_limit(
 
 /// The warning that a load is limited by one thread of this program. A worker with one request at a
 /// time is the storage's own path and not a limit.
-#[must_use]
 pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
     let generator = measurement.generator.as_ref()?;
     let (busiest, mean) = (generator.busiest_worker?, generator.workers_busy?);

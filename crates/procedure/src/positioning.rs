@@ -34,7 +34,6 @@ pub struct PositioningPlan {
 }
 
 /// The random order in which a round opens the files, each once.
-#[must_use]
 pub fn positioning_order(files: u32, seed: u64, round: u32) -> Vec<u32> {
     let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
     let mut order: Vec<u32> = (0..files).collect();
@@ -109,7 +108,6 @@ pub struct PositioningFound {
 }
 
 /// Summarises the times of all rounds. At least one time is required.
-#[must_use]
 pub fn positioning_found(plan: &PositioningPlan, rounds: &[Vec<Duration>]) -> PositioningFound {
     let nanos = |round: &Vec<Duration>| -> Vec<f64> {
         round.iter().map(|time| time.as_nanos() as f64).collect()
@@ -148,7 +146,6 @@ pub fn positioning_found(plan: &PositioningPlan, rounds: &[Vec<Duration>]) -> Po
 }
 
 /// A wider round width if bins of this width would be too many for `times`.
-#[must_use]
 pub fn wider_bin(bin: Duration, times: &[Duration]) -> Option<Duration> {
     let max_ns = times.iter().max().map_or(0, |time| time.as_nanos());
     let is_fine = max_ns / bin.as_nanos().max(1) < BINS_MAX;

@@ -23,7 +23,6 @@ pub fn profile_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The text of a built-in profile.
-#[must_use]
 pub fn profile_text(name: &str) -> Option<&'static str> {
     let found = PROFILES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text)
@@ -110,7 +109,6 @@ pub struct ProfileLimit {
 
 impl PerMachine {
     /// The number on a machine with that many cores.
-    #[must_use]
     pub fn on(self, cores: u32) -> f64 {
         match self.is_per_core {
             true => self.value * f64::from(cores.max(1)),
@@ -134,7 +132,6 @@ impl PerMachine {
 
 impl ApplicationProfile {
     /// The name of a step's measurement.
-    #[must_use]
     pub fn measurement(&self, step: &ProfileStep) -> String {
         format!("{}-{}", self.name, step.name)
     }
@@ -143,7 +140,6 @@ impl ApplicationProfile {
     ///
     /// # Panics
     /// Never: the reader refuses a limit that is no goal.
-    #[must_use]
     pub fn requirements_of(&self, step: &ProfileStep) -> Vec<Requirement> {
         let name = self.measurement(step);
         let limits = step.limits.iter();
@@ -156,14 +152,12 @@ impl ApplicationProfile {
     }
 
     /// The limits of all steps.
-    #[must_use]
     pub fn requirements(&self) -> Vec<Requirement> {
         let steps = self.steps.iter();
         steps.flat_map(|it| self.requirements_of(it)).collect()
     }
 
     /// Whether any step writes.
-    #[must_use]
     pub fn writes(&self) -> bool {
         let mut loads = self
             .steps

@@ -67,7 +67,6 @@ pub struct RabSubject {
 
 impl RabSubject {
     /// Its group.
-    #[must_use]
     pub const fn group(&self) -> RabGroup {
         match self.clients {
             None => RabGroup::Transaction,
@@ -131,7 +130,6 @@ impl Plan for RabProcedure {
 
 impl RabProcedure {
     /// A procedure without measurements.
-    #[must_use]
     pub fn new(subject: RabSubject, options: RabOptions) -> Self {
         let stage = match subject.group() {
             RabGroup::Batch => {
@@ -154,7 +152,6 @@ impl RabProcedure {
     }
 
     /// The workload.
-    #[must_use]
     pub const fn subject(&self) -> &RabSubject {
         &self.subject
     }
@@ -173,7 +170,6 @@ impl RabProcedure {
     }
 
     /// Estimated progress, which never decreases.
-    #[must_use]
     pub fn progress(&self) -> f64 {
         if self.is_finished {
             return 1.0;
@@ -182,7 +178,6 @@ impl RabProcedure {
     }
 
     /// The curve of service time so far.
-    #[must_use]
     pub fn curve(&self) -> Option<Curve> {
         let title = &self.subject.title;
         let mut curve = self.service()?.found(title)?;
@@ -219,7 +214,6 @@ impl RabProcedure {
     }
 
     /// The results so far.
-    #[must_use]
     pub fn workload(&self) -> RabWorkload {
         let measurement = self.measurement();
         let (rabmark_r, rabmark_s) = match (&measurement, self.service()) {

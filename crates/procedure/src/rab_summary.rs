@@ -8,7 +8,6 @@ use stats::{Estimate, repeats_mean, student_t};
 
 /// Averages of the RABmarks over each group, for every cycle and mode in which all `numbers` of the
 /// group were measured completely: the document averages only tests that were run as a group.
-#[must_use]
 pub fn rab_averages(
     workloads: &[RabWorkload],
     groups: &BTreeMap<u32, RabGroup>,
@@ -54,7 +53,6 @@ fn average(marks: &[Rabmark]) -> Option<Rabmark> {
 }
 
 /// Each workload, and each average over a group, combined over several runs in one mode.
-#[must_use]
 pub fn rab_over_runs(workloads: &[RabWorkload], averages: &[RabAverage]) -> Vec<RabOverRuns> {
     let whole = || workloads.iter().filter(|workload| workload.is_complete);
     let keys: BTreeSet<(u32, Mode)> = whole().map(|it| (it.number, it.mode)).collect();
@@ -114,7 +112,6 @@ fn mean_of_runs(runs: &[Rabmark]) -> Option<Rabmark> {
 ///
 /// With two or more values in both modes, the interval covers the variation between runs (Welch's t
 /// on the logarithms). Otherwise it covers only the uncertainty within a run.
-#[must_use]
 pub fn mode_comparisons(workloads: &[RabWorkload]) -> Vec<ModeComparison> {
     let Some(base) = workloads.iter().find(|it| it.is_complete).map(|it| it.mode) else {
         return Vec::new();

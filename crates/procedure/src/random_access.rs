@@ -56,7 +56,6 @@ pub struct RandomOptions {
 
 impl RandomOptions {
     /// Minimum length of a cell's trial in one round, warm-up included.
-    #[must_use]
     pub fn trial_min(&self) -> Duration {
         TRIAL_MIN + self.warm_up.unwrap_or(Duration::ZERO)
     }
@@ -143,7 +142,6 @@ impl Plan for RandomProcedure {
 
 impl RandomProcedure {
     /// A procedure for these cells.
-    #[must_use]
     pub fn new(options: RandomOptions, plans: &[CellPlan]) -> Self {
         let cells = plans.iter().map(|&plan| MeasuredCell {
             plan,
@@ -169,13 +167,11 @@ impl RandomProcedure {
     }
 
     /// Number of trials so far.
-    #[must_use]
     pub const fn done(&self) -> usize {
         self.done
     }
 
     /// Number of trials left, as far as known.
-    #[must_use]
     pub fn trials_left(&self) -> usize {
         let rounds = self.options.rounds.saturating_sub(self.round.max(1));
         let begun = if self.round == 0 {
@@ -187,7 +183,6 @@ impl RandomProcedure {
     }
 
     /// Results of the cells measured so far, in the order of the plans.
-    #[must_use]
     pub fn cells(&self) -> Vec<RandomCell> {
         let precision = self.options.precision;
         let cells = self.cells.iter();
@@ -195,7 +190,6 @@ impl RandomProcedure {
     }
 
     /// The trial of a step. Every round of a cell uses new random draws.
-    #[must_use]
     pub fn trial(&self, step: &RandomStep, access: Access) -> Trial {
         let CellPlan {
             kind,
@@ -267,7 +261,6 @@ impl RandomProcedure {
 
 impl CellPlan {
     /// Description of the cell's operations.
-    #[must_use]
     pub fn title(&self) -> String {
         let (kind, block, span) = (self.kind.name(), Bytes(self.block), Bytes(self.span));
         format!("{kind} {block} within {span}, depth {}", self.depth)

@@ -28,7 +28,6 @@ const KINDS_DEVIATIONS: f64 = 8.0;
 
 /// How far the later half of the repeats lies above the earlier half, as a share, if significant
 /// and not small.
-#[must_use]
 pub(crate) fn drift(values: &[f64]) -> Option<f64> {
     if values.len() < DRIFT_REPEATS {
         return None;
@@ -56,7 +55,6 @@ pub(crate) struct TwoKinds {
 impl TwoKinds {
     /// The two groups of positive values, if there are two: the split with the smallest variance
     /// within both, if they are far enough apart.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
         if count < KINDS_REPEATS || !values.iter().all(|it| *it > 0.0 && it.is_finite()) {
@@ -80,7 +78,6 @@ impl TwoKinds {
     }
 
     /// The warning about the mean time, in seconds, of `subject`.
-    #[must_use]
     pub fn warning(&self, subject: &str) -> Warning {
         Warning::warn(
             WarningCode::TwoModes,

@@ -84,7 +84,6 @@ pub struct MeanPass {
 
 /// Passes of one operation at a time, as a measurement. The interval comes from the few means of
 /// the passes, by Student's t, since single operations are unknown.
-#[must_use]
 pub fn passes_measured(
     (name, title): (&str, &str),
     passes: &[MeanPass],

@@ -86,7 +86,6 @@ fn offered(typed: &str) -> Option<f64> {
 }
 
 /// Name of the trial that measures what `trial` does at `rate` per second.
-#[must_use]
 pub fn rated_name(trial: &str, rate: f64) -> String {
     format!("{trial}@{rate}/s")
 }
@@ -110,7 +109,6 @@ fn bound(typed: &str) -> Option<(f64, Unit)> {
 
 /// Splits a name into the row, if any, and the metric. The dot in `latency-p99.9` is not a
 /// separator.
-#[must_use]
 pub fn split(figure: &str) -> (Option<&str>, &str) {
     let pointed = PERCENTILES.iter().filter(|it| it.name.contains('.'));
     let mut fronts = pointed.filter_map(|it| figure.strip_suffix(it.name));
@@ -135,37 +133,31 @@ fn unit_of(figure: &str) -> Option<Unit> {
 
 impl Requirement {
     /// As it was typed.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Full name of the figure, without the rate.
-    #[must_use]
     pub fn figure(&self) -> &str {
         &self.figure
     }
 
     /// The bound, in its unit.
-    #[must_use]
     pub const fn bound(&self) -> f64 {
         self.bound
     }
 
     /// Whether the bound is an upper one.
-    #[must_use]
     pub const fn is_upper(&self) -> bool {
         self.is_upper
     }
 
     /// The unit of the bound.
-    #[must_use]
     pub const fn unit(&self) -> Unit {
         self.unit
     }
 
     /// The percentile, 0 to 1; `None` for other figures.
-    #[must_use]
     pub fn percentile(&self) -> Option<f64> {
         let (_, metric) = split(&self.figure);
         let mut known = PERCENTILES.iter();
@@ -174,7 +166,6 @@ impl Requirement {
     }
 
     /// Offered load, operations per second, if the goal states one.
-    #[must_use]
     pub const fn rate(&self) -> Option<f64> {
         self.rate
     }
@@ -312,7 +303,6 @@ impl Requirement {
     }
 
     /// Judges the goal for a run. If the run lacks the figure, says which ones exist.
-    #[must_use]
     pub fn judge(&self, run: &Run) -> GoalVerdict {
         let figures = run.named_figures();
         let name = self.figure_in(run);

@@ -30,7 +30,6 @@ pub struct RoundsRule {
 
 impl RoundsRule {
     /// How the number of repeats is determined.
-    #[must_use]
     pub const fn end(&self) -> RepeatsEnd {
         match self.rounds {
             Some(_) => RepeatsEnd::Fixed,
@@ -44,7 +43,6 @@ const OVERRUN_SHARE: f64 = 0.1;
 const OVERRUN_MIN: Duration = Duration::from_secs(3);
 
 /// Whether one more round, with the mean length of the `done` ones in `elapsed`, keeps the budget.
-#[must_use]
 pub fn fits_another(budget: Duration, done: u32, elapsed: Duration) -> bool {
     // Half of the allowed overrun: rounds vary, and cleaning up follows the last.
     let most = budget + allowed_overrun(budget) / 2;
@@ -53,7 +51,6 @@ pub fn fits_another(budget: Duration, done: u32, elapsed: Duration) -> bool {
 
 /// Total time of `least` rounds, if that is certain to exceed the budget after `done` rounds in
 /// `elapsed`, even if the others took half as long.
-#[must_use]
 pub fn time_needed(
     budget: Duration,
     (done, elapsed): (f64, Duration),
@@ -66,7 +63,6 @@ pub fn time_needed(
 }
 
 /// The time after which a budget is certainly exceeded.
-#[must_use]
 pub fn most_within(budget: Duration) -> Duration {
     budget + allowed_overrun(budget)
 }
@@ -99,7 +95,6 @@ pub struct Rounds {
 
 impl Rounds {
     /// A schedule before the first repeat.
-    #[must_use]
     pub fn new(rule: RoundsRule) -> Self {
         Self {
             rule,
@@ -109,13 +104,11 @@ impl Rounds {
     }
 
     /// The rule.
-    #[must_use]
     pub const fn rule(&self) -> &RoundsRule {
         &self.rule
     }
 
     /// The number of repeats at the next precision check, or at the end if known.
-    #[must_use]
     pub fn next_look(&self) -> u32 {
         self.rule.rounds.unwrap_or(self.next_look).max(1)
     }

@@ -33,7 +33,6 @@ pub struct RowOutline {
 }
 
 /// The row as a measurement; `whole` is that of its trial.
-#[must_use]
 pub fn row_measurement(
     whole: &Measurement,
     outline: RowOutline,

@@ -41,7 +41,6 @@ const PAGE: f64 = 4096.0;
 const SHOWN_FROM: u64 = 1_000;
 
 /// Interval length for a trial with the time limit `duration_max`: at most 300 intervals.
-#[must_use]
 pub fn usual_interval(duration_max: Duration) -> Duration {
     let short = duration_max.mul_f64(1.0 / WANTED).min(USUAL).max(LEAST);
     let is_long_enough = |length: &u64| length.saturating_mul(USUAL_MAX) >= duration_max.as_nanos();

@@ -63,7 +63,6 @@ pub enum RoundTime {
 
 impl RoundTime {
     /// Maximum time of a load in a round.
-    #[must_use]
     pub const fn most(self) -> Duration {
         match self {
             Self::Whole(time) | Self::Precise { most: time, .. } => time,
@@ -71,7 +70,6 @@ impl RoundTime {
     }
 
     /// Whether the timing differs from the standard.
-    #[must_use]
     pub const fn is_quick(self) -> bool {
         matches!(self, Self::Precise { .. })
     }
@@ -109,7 +107,6 @@ pub struct SsdPlace {
 
 impl SsdPlace {
     /// The place of a single host.
-    #[must_use]
     pub const fn alone(size: u64, access: Access) -> Self {
         Self {
             size,
@@ -120,13 +117,11 @@ impl SsdPlace {
     }
 
     /// Bytes used by all hosts.
-    #[must_use]
     pub fn all(&self) -> u64 {
         self.size * u64::from(self.shares)
     }
 
     /// Bytes that all hosts write in `passes` passes over their own.
-    #[must_use]
     pub fn written_in(&self, passes: u32) -> u64 {
         self.size * u64::from(passes) * u64::from(self.hosts)
     }
@@ -174,7 +169,6 @@ pub struct SsdProcedure {
 
 impl SsdProcedure {
     /// A procedure for the `number`th test of the run, after `written` bytes were written.
-    #[must_use]
     pub fn new(
         plan: SsdPhasePlan,
         options: SsdOptions,
@@ -233,31 +227,26 @@ impl Plan for SsdProcedure {
 
 impl SsdProcedure {
     /// The trial of the tracked load in the first round.
-    #[must_use]
     pub fn tracked_trial(&self) -> Trial {
         self.trial(self.plan.tracked_load, 1)
     }
 
     /// Finished rounds.
-    #[must_use]
     pub fn rounds(&self) -> &[SsdRound] {
         &self.rounds
     }
 
     /// The round from which it is steady, and the first that meets the letter of the standard.
-    #[must_use]
     pub const fn verdicts(&self) -> (Option<u32>, Option<u32>) {
         (self.steady_round, self.pts_round)
     }
 
     /// Maximum remaining time of its rounds.
-    #[must_use]
     pub const fn time_left(&self) -> Duration {
         self.options.budget.saturating_sub(self.elapsed)
     }
 
     /// Progress, 0 to 1.
-    #[must_use]
     pub fn share_done(&self) -> f64 {
         let loads = self.plan.loads.len() as f64;
         let done = self.rounds.len() as f64 + self.next as f64 / loads;
@@ -271,7 +260,6 @@ impl SsdProcedure {
 
     /// Each load over the rounds of the trend, or over all rounds if there are too few for one.
     /// Loads that were never measured are left out.
-    #[must_use]
     pub fn cells(&self) -> Vec<SsdCell> {
         let trend = self.rounds.last().and_then(|round| round.trend);
         let first = trend.map_or(1, |it| it.first_round);
@@ -339,7 +327,6 @@ impl SsdProcedure {
     }
 
     /// Distance between the rounds of a window; short rounds need no timing.
-    #[must_use]
     pub const fn stride(&self) -> u32 {
         match self.options.time.is_quick() {
             true => 1,
@@ -408,7 +395,6 @@ fn sequential_start(place: SsdPlace, load: SsdLoad, moved: u64) -> u64 {
 
 impl SsdPhasePlan {
     /// The sequential writes before the first round, `passes` times from end to end.
-    #[must_use]
     pub fn precondition_trial(&self, place: SsdPlace, passes: u32, number: u64) -> Trial {
         let block = self.precondition_block;
         let load = SsdLoad {

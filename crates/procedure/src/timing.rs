@@ -49,7 +49,6 @@ pub struct TimingProcedure {
 
 impl TimingProcedure {
     /// A procedure for that many commands, at least one.
-    #[must_use]
     pub fn new(commands: usize, rule: RoundsRule, seed: u64) -> Self {
         let mut procedure = Self {
             rounds: Rounds::new(rule),
@@ -85,7 +84,6 @@ impl TimingProcedure {
 
     /// Minimum time of the required rounds, if it is certain to exceed the budget, `elapsed` after
     /// the first run began.
-    #[must_use]
     pub fn time_needed(&self, elapsed: Duration) -> Option<Duration> {
         let rule = self.rounds.rule();
         let done = f64::from(self.round - 1) + self.done as f64 / self.order.len() as f64;
@@ -102,7 +100,6 @@ impl TimingProcedure {
     }
 
     /// Guaranteed progress, for a progress bar.
-    #[must_use]
     pub fn progress(&self, elapsed: Duration) -> f64 {
         let steps = self.order.len() as f64;
         let done = f64::from(self.round - 1) + self.done as f64 / steps;
@@ -168,7 +165,6 @@ fn is_precise(runs: &[Vec<(f64, i32)>], precision: f64) -> bool {
 }
 
 /// Means, outliers and warnings of one command.
-#[must_use]
 pub fn summarise_command(
     name: String,
     command: String,
@@ -289,7 +285,6 @@ fn warn_of_exits(warnings: &mut Vec<Warning>, runs: &[TimedRun]) {
 /// for their number (Holm).
 ///
 /// Commands without a positive time, or with fewer than two rounds, are left out.
-#[must_use]
 pub fn compare_commands(commands: &[TimedCommand], margin: f64) -> Vec<CommandComparison> {
     let Some((first, others)) = commands.split_first() else {
         return Vec::new();

@@ -36,7 +36,6 @@ pub struct UnitCounts<'a> {
 }
 
 /// Summarises the transactions, with warnings.
-#[must_use]
 pub fn transaction_load(
     spec: &UsersSpec,
     m: &Measurement,

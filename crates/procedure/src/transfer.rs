@@ -33,7 +33,6 @@ pub struct PassCount {
 
 impl PassCount {
     /// A series without passes.
-    #[must_use]
     pub fn new(rule: RoundsRule) -> Self {
         Self {
             rounds: Rounds::new(rule),
@@ -67,13 +66,11 @@ impl PassCount {
     }
 
     /// Bytes per second over the passes; `within` is the interval of a single pass.
-    #[must_use]
     pub fn rate(&self, within: Option<Estimate>) -> Estimate {
         rate_over(self.bytes, &self.seconds, self.rounds.rule().end(), within)
     }
 
     /// Whether the interval is as narrow as requested, or none was requested.
-    #[must_use]
     pub fn is_precise(&self) -> bool {
         let rule = self.rounds.rule();
         rule.rounds.is_some() || self.rate(None).relative_half_width() <= rule.precision
@@ -82,7 +79,6 @@ impl PassCount {
 
 /// Bytes per second of passes that moved `bytes` in these `seconds`; `within` is the interval of a
 /// single pass.
-#[must_use]
 pub fn rate_over(
     bytes: u64,
     seconds: &[f64],
@@ -153,7 +149,6 @@ pub struct SeriesPlan {
 
 impl TransferShape {
     /// All series, in order of measurement.
-    #[must_use]
     pub fn series(&self) -> Vec<SeriesPlan> {
         let all: Vec<u32> = (1..=self.streams).collect();
         let mut plans = Vec::new();
@@ -234,7 +229,6 @@ impl TransferShape {
 impl SeriesPlan {
     /// One pass of one stream; on a model, of as many clients as there are streams. A partial block
     /// is left to [`SeriesPlan::rest`].
-    #[must_use]
     pub fn trial(&self, access: Access, number: u32, clients: u32, left: Duration) -> Trial {
         let whole = self.size - self.size % u64::from(self.block);
         let title = format!("{}, pass {number}", self.title);
@@ -248,7 +242,6 @@ impl SeriesPlan {
     }
 
     /// The partial block at the end of such a pass, in one operation.
-    #[must_use]
     pub fn rest(&self, access: Access, number: u32, left: Duration) -> Option<Trial> {
         let rest = self.size % u64::from(self.block);
         let title = format!("{}, pass {number}, its end", self.title);
@@ -292,7 +285,6 @@ impl SeriesPlan {
 }
 
 /// Warnings about a series.
-#[must_use]
 pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if !is_precise {
@@ -349,7 +341,6 @@ fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
 }
 
 /// Each stream alone against together, and their sum, for each block size.
-#[must_use]
 pub fn alone_together(series: &[TransferSeries]) -> Vec<AloneTogether> {
     let reads = || series.iter().filter(|it| it.kind == TransferKind::Read);
     let mut found = Vec::new();
@@ -415,7 +406,6 @@ fn compared(
 }
 
 /// The largest part of a file that was served from memory when read again.
-#[must_use]
 pub fn memory_up_to(series: &[TransferSeries]) -> Option<u64> {
     let again = series.iter().filter(|it| it.title.ends_with(", again"));
     again

@@ -72,7 +72,6 @@ const WORK_ENDS_FROM: Duration = Duration::from_secs(3600);
 
 impl Trial {
     /// One client without a goal; the name is also the title.
-    #[must_use]
     pub fn new(name: impl Into<String>, spec: ClientSpec, access: Access) -> Self {
         let name = name.into();
         Self {
@@ -95,7 +94,6 @@ impl Trial {
 
     /// Number of clients from the user's view: the engine sees a job as one client, which keeps as
     /// many requests outstanding as closed-loop clients.
-    #[must_use]
     pub fn clients_at_work(&self) -> u32 {
         match &self.spec {
             ClientSpec::Jobs(own) if !own.jobs.is_empty() => {
@@ -106,7 +104,6 @@ impl Trial {
     }
 
     /// When its time is over, if time ends it; `None` if its work does.
-    #[must_use]
     pub fn ends_after(&self) -> Option<Duration> {
         let runtimes = match &self.spec {
             ClientSpec::Jobs(own) => {
@@ -122,7 +119,6 @@ impl Trial {
     }
 
     /// Offered load of an open workload, operations per second.
-    #[must_use]
     pub fn offered(&self) -> Option<f64> {
         match &self.spec {
             ClientSpec::Mix(mix) => match mix.pacing {
@@ -144,7 +140,6 @@ impl Trial {
     }
 
     /// The unit of work that its clients repeat.
-    #[must_use]
     pub const fn work(&self) -> Work {
         match self.spec {
             ClientSpec::Mix(_) | ClientSpec::Control(_) | ClientSpec::Jobs(_) => Work::Operation,
@@ -158,7 +153,6 @@ impl Trial {
     }
 
     /// The arrival pattern of its clients.
-    #[must_use]
     pub fn arrivals(&self) -> ArrivalPattern {
         match &self.spec {
             ClientSpec::Mix(mix) if matches!(mix.pacing, Pacing::Open { .. }) => {
@@ -180,7 +174,6 @@ impl Trial {
 
     /// When all users are active: the last has arrived and thought once. Only the time after that
     /// counts. `None` for other clients.
-    #[must_use]
     pub fn lead_in(&self) -> Option<Duration> {
         let ClientSpec::Users(users) = &self.spec else {
             return None;
@@ -193,7 +186,6 @@ impl Trial {
     }
 
     /// The percentiles that its measurement reports.
-    #[must_use]
     pub fn percentiles(&self) -> Vec<f64> {
         match self.spec {
             ClientSpec::Users(_) => user_shares(),
@@ -204,7 +196,6 @@ impl Trial {
     /// What a failed operation does to it, where `asked` is the requested behaviour. A pass that
     /// must write a whole file always ends at an error, since skipped parts would be holes. One
     /// that may also end when precise need not be complete.
-    #[must_use]
     pub fn on_error(&self, asked: OnError) -> OnError {
         let is_whole = match &self.spec {
             ClientSpec::Mix(mix) => mix.operations.is_some() && self.goal.is_none(),
@@ -219,7 +210,6 @@ impl Trial {
 
     /// Whether every client always has exactly one operation outstanding, so that the queue depth
     /// equals the number of clients.
-    #[must_use]
     pub fn is_saturating(&self) -> bool {
         match &self.spec {
             ClientSpec::Mix(mix) => {

@@ -34,7 +34,6 @@ fn mean_with_unfinished(trial: &Trial, measurement: &Measurement, mean_ns: f64) 
 
 /// Whether operations pending at the end waited long enough to bias the results. `mean_whole_ns` is
 /// the mean response time of completed operations, warm-up included.
-#[must_use]
 pub(crate) fn is_kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> bool {
     let Some(unfinished) = measurement.unfinished else {
         return false;

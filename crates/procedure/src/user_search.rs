@@ -76,7 +76,6 @@ pub struct UserSearch {
 
 impl UserSearch {
     /// A search before the first trial.
-    #[must_use]
     pub fn new(options: SearchOptions) -> Self {
         assert!(
             (1..=options.users_max).contains(&options.users_first),
@@ -99,7 +98,6 @@ impl UserSearch {
     }
 
     /// The next trial; `None` when the answer is as good as possible.
-    #[must_use]
     pub fn next_step(&self) -> Option<SearchPlan> {
         let scout = self.next_scout().filter(|_| !self.is_scouted);
         let is_final = scout.is_none();
@@ -152,7 +150,6 @@ impl UserSearch {
     }
 
     /// The result so far.
-    #[must_use]
     pub fn result(&self) -> UserSearchResult {
         // By chance, more users may meet the limit than others miss it with. The conservative
         // number counts.

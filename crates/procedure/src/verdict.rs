@@ -119,7 +119,6 @@ impl<'a> Statement<'a> {
 }
 
 /// The verdict of the run.
-#[must_use]
 pub fn verdict(run: &Run) -> RunVerdict {
     let tables = run.tables();
     let answer = rules::answer(run, &tables);

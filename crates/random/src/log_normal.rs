@@ -26,7 +26,6 @@ impl LogNormal {
     /// A size.
     ///
     /// The normal variate is G. Marsaglia's, by the polar method (1964).
-    #[must_use]
     pub fn sample(&self, stream: &mut Stream) -> f64 {
         loop {
             let [x, y] = [stream.unit(), stream.unit()].map(|unit| 2.0 * unit - 1.0);

@@ -35,7 +35,6 @@ impl Permutation {
     }
 
     /// Image of `index`.
-    #[must_use]
     pub fn apply(&self, index: u64) -> u64 {
         self.assert_inside(index);
         let mut word = index;
@@ -48,7 +47,6 @@ impl Permutation {
     }
 
     /// The index whose image is `image`.
-    #[must_use]
     pub fn invert(&self, image: u64) -> u64 {
         self.assert_inside(image);
         let mut word = image;

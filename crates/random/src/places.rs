@@ -24,7 +24,6 @@ impl SelfSimilar {
     }
 
     /// A place in `0..n`.
-    #[must_use]
     pub fn sample(&self, n: u64, stream: &mut Stream) -> u64 {
         let at = stream.unit().powf(self.power) * n as f64;
         (at as u64).min(n.saturating_sub(1))
@@ -49,7 +48,6 @@ impl AroundMiddle {
     }
 
     /// A place in `0..n`.
-    #[must_use]
     pub fn sample(&self, n: u64, stream: &mut Stream) -> u64 {
         // The sum of twelve uniform numbers has variance 1.
         let normal: f64 = (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0;

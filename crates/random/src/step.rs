@@ -36,7 +36,6 @@ impl ParetoStep {
     }
 
     /// A step in blocks, never zero, forward or backward with equal chance.
-    #[must_use]
     pub fn sample(&self, stream: &mut Stream) -> i64 {
         let bits = stream.next_u64();
         let size = exp(-ln(open_unit_of(bits)) / self.alpha);
@@ -73,7 +72,6 @@ impl ExponentialStep {
     }
 
     /// A step in blocks, never zero, forward or backward with equal chance.
-    #[must_use]
     pub fn sample(&self, stream: &mut Stream) -> i64 {
         let bits = stream.next_u64();
         let size = -ln(open_unit_of(bits)) * self.scale;
@@ -82,7 +80,6 @@ impl ExponentialStep {
 }
 
 /// The block reached by a step from `position` in a space of `blocks` that wraps at both ends.
-#[must_use]
 pub fn wrap_step(position: u64, step: i64, blocks: u64) -> u64 {
     assert!(
         position < blocks,

@@ -53,7 +53,6 @@ impl Stream {
     ///
     /// The three numbers are hashed into both the state and the increment of the generator: PCG
     /// streams that differ in the increment alone, or in a few bits of the state, are correlated.
-    #[must_use]
     pub fn new(seed: u64, client: u64, purpose: Purpose) -> Self {
         let lane = |lane| hash(lane, seed, client, purpose as u64);
         let state = u128::from(lane(1)) << 64 | u128::from(lane(2));

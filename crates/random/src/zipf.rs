@@ -55,7 +55,6 @@ impl Zipf {
     }
 
     /// A rank in `0..n`; rank 0 is the most popular.
-    #[must_use]
     pub fn sample(&self, stream: &mut Stream) -> u64 {
         // More than nine points in ten are accepted, whatever n and theta: the area under h
         // exceeds the bars of ranks 2, 3, ... only by the curvature of h.

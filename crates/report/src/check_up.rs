@@ -24,7 +24,6 @@ pub(crate) const CONCLUSIONS: &str = "Conclusions";
 pub(crate) const FINDINGS: &str = "Findings";
 
 /// Everything an administrator needs of a run, on one screen. Where it was saved is not shown.
-#[must_use]
 pub fn check_up(run: &Run, style: &Style) -> String {
     let mut page = TextPage::new(style);
     header(&mut page, run);

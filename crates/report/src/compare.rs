@@ -103,7 +103,6 @@ pub(crate) fn name(run: &Run) -> String {
 }
 
 /// What was measured, where that is one trial.
-#[must_use]
 pub fn workload(run: &Run) -> Option<&str> {
     match run.measurements.as_slice() {
         [one] => Some(&one.title),

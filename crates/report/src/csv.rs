@@ -6,7 +6,6 @@ use results::{Row, Run, Table};
 use crate::columns::{COLUMNS, ColumnCells, for_each_line};
 
 /// A line for each figure.
-#[must_use]
 pub fn csv_figures(run: &Run) -> String {
     let mut text = header(&COLUMNS.each_ref().map(|(name, _)| *name));
     for_each_line(run, |it| {
@@ -22,7 +21,6 @@ pub fn csv_figures(run: &Run) -> String {
 }
 
 /// A line for each repetition and each of its readings; `None` where no row has any.
-#[must_use]
 pub fn csv_replicates(run: &Run) -> Option<String> {
     let mut text = header(&[
         "run",

@@ -31,7 +31,6 @@ const SAMPLE_COLUMNS: [SampleColumn; 17] = [
 
 /// A header, then one row for each interval of each load of users, or of each trial, whose
 /// transactions are its operations and whose users are its clients; `None` where the run has none.
-#[must_use]
 pub fn csv_intervals(run: &Run) -> Option<String> {
     let rows: Vec<(&str, u32, &SystemSample)> = run
         .intervals()

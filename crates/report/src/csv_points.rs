@@ -16,7 +16,6 @@ fn cells(estimate: Option<Estimate>) -> [String; 3] {
 
 /// A header, then one row for each point of each load curve, scouts included, which are marked;
 /// `None` where the run has no curve.
-#[must_use]
 pub fn csv_points(run: &Run) -> Option<String> {
     let mut text = header(&[
         "curve",

@@ -28,7 +28,6 @@ const DIGITS: usize = 3;
 /// The intervals of the run, or windows of `every` made of them; `None` where it kept none that add
 /// up to these. A percentile is empty where no operation lies above it. The time of day is that of
 /// the beginning.
-#[must_use]
 pub fn csv_series(run: &Run, every: Option<Duration>) -> Option<String> {
     let percentiles = PERCENTILES.map(|it| format!("{}_us", it.key));
     let percentiles = percentiles.iter().map(String::as_str);

@@ -33,7 +33,6 @@ const FIGURES: usize = 32;
 const GLUE: &str = "\u{e000}";
 
 /// Every point of the curve, scouts included, and its levels. Its warnings are with the run.
-#[must_use]
 pub fn curve_table(curve: &Curve, style: &Style) -> String {
     let mut page = TextPage::new(style);
     page.heading(&title(curve));

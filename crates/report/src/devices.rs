@@ -28,7 +28,6 @@ pub struct DeviceSheet {
 }
 
 /// One line for each device, in the order given.
-#[must_use]
 pub fn device_list(rows: &[ListedDevice]) -> String {
     let mut table = TextTable::new(&[
         ("name", Align::Left, 9),
@@ -45,7 +44,6 @@ pub fn device_list(rows: &[ListedDevice]) -> String {
 }
 
 /// A device's values with their sources, and what follows from them.
-#[must_use]
 pub fn device_sheet(sheet: &DeviceSheet, style: &Style) -> String {
     let ListedDevice {
         name, kind, title, ..

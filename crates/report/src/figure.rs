@@ -210,7 +210,6 @@ pub(crate) const QUOTED: [&str; 4] = [
 ];
 
 /// What a run found, in a few words: for lists.
-#[must_use]
 pub fn headline(run: &Run) -> String {
     if let Some(note) = &run.note {
         return note.title.clone();

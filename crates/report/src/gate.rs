@@ -106,7 +106,6 @@ pub(crate) fn title(sets: &RunSets<'_>) -> String {
 }
 
 /// The comparison on a screen.
-#[must_use]
 pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &Style) -> String {
     let mut page = TextPage::new(style);
     page.heading(&title(sets));
@@ -139,7 +138,6 @@ pub fn gate(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow], style: &
 }
 
 /// The limits alone, below a comparison of one run with another.
-#[must_use]
 pub fn gate_limits(sets: &RunSets<'_>, limits: &[GateLimit], style: &Style) -> String {
     let mut page = TextPage::new(style);
     judged(&mut page, limits);
@@ -164,7 +162,6 @@ fn limited(limits: &[GateLimit], rows: &[GateRow]) -> Option<Vec<GateRow>> {
 }
 
 /// What a gate with a baseline of so many runs can see, before anything new is measured.
-#[must_use]
 pub fn gate_power(base: &[Run], limits: &[GateLimit], style: &Style) -> String {
     let mut page = TextPage::new(style);
     let runs = format_counted(base.len() as u64, "baseline run");
@@ -244,7 +241,6 @@ pub(crate) fn ratios(rows: &[GateRow]) -> Table {
 }
 
 /// The same as one Markdown table.
-#[must_use]
 pub fn gate_markdown(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow]) -> String {
     let mut text = String::new();
     if !limits.is_empty() {
@@ -292,7 +288,6 @@ pub fn gate_markdown(sets: &RunSets<'_>, limits: &[GateLimit], rows: &[GateRow])
 }
 
 /// The same for programs: verdicts, figures by name, and what differs. `verdict` is the whole's.
-#[must_use]
 pub fn gate_json(
     sets: &RunSets<'_>,
     limits: &[GateLimit],

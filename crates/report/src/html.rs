@@ -89,7 +89,6 @@ impl HtmlSection {
 }
 
 /// A run as a page.
-#[must_use]
 pub fn html(run: &Run) -> String {
     let tables = run.tables();
     let curves = run.curves.iter();
@@ -233,7 +232,6 @@ fn digest(text: &str) -> String {
 }
 
 /// The JSON of the run that a page of [`html`] holds.
-#[must_use]
 pub fn run_in_page(page: &str) -> Option<String> {
     if let Some((_, rest)) = page.split_once(RUN_BEGIN_PLAIN) {
         return Some(rest.split_once(RUN_END)?.0.to_owned());

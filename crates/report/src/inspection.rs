@@ -9,7 +9,6 @@ use crate::style::{Style, Tone};
 use crate::target::{self, joined, with};
 
 /// The target, what it stands on, the machine, and cautions with advice.
-#[must_use]
 pub fn inspection(
     target: &TargetDescription,
     environment: &Environment,

@@ -11,7 +11,6 @@ use units::printable;
 use crate::columns::lower_end;
 
 /// All figures of a run and its verdict, a point in each line.
-#[must_use]
 pub fn line_protocol(run: &Run) -> String {
     let began = moment(run);
     let mut lines: Vec<String> = run.verdict.iter().map(|it| verdict(run, it)).collect();

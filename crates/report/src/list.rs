@@ -56,7 +56,6 @@ impl ListRow {
 
 /// One line for each run, in the order given. Where one is longer than `width`, the results of all
 /// have lines of their own.
-#[must_use]
 pub fn run_list(rows: &[ListRow], width: usize) -> String {
     if rows.is_empty() {
         return "no runs are archived\n".to_owned();
@@ -110,7 +109,6 @@ fn table(rows: &[ListRow], result: impl Fn(&ListRow) -> String) -> Vec<String> {
 ///
 /// # Panics
 /// Never: the rows hold text, integers and booleans.
-#[must_use]
 pub fn run_list_json(rows: &[ListRow]) -> String {
     let mut text = serde_json::to_string_pretty(rows).expect("text, integers and booleans");
     text.push('\n');

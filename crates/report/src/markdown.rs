@@ -9,7 +9,6 @@ use crate::target;
 use crate::verdicts::{self, evidence};
 
 /// Environment, tables with intervals, goals, findings and warnings.
-#[must_use]
 pub fn markdown(run: &Run) -> String {
     let processor = run.environment.cpu_model.as_ref();
     let processor = processor.map_or_else(String::new, |model| format!("{model}, "));

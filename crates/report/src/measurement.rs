@@ -14,7 +14,6 @@ use crate::style::{Style, Tone};
 use crate::table::{Align, TextTable};
 
 /// The measurement in full: times with intervals, costs, counters. Its warnings are with the run.
-#[must_use]
 pub fn measurement(m: &Measurement, style: &Style) -> String {
     let mut page = TextPage::new(style);
     page.heading(&format!("{} [{}]", m.title, m.name));

@@ -11,7 +11,6 @@ use results::{LimitVerdict, Row, Run, RunVerdict, Table, Trust, Unit};
 use crate::columns::lower_end;
 
 /// All figures and warnings of a run, ending in the mark of the format's end.
-#[must_use]
 pub fn openmetrics(run: &Run) -> String {
     let mut families: BTreeMap<String, MetricFamily> = BTreeMap::new();
     for table in &run.tables() {

@@ -14,7 +14,6 @@ const LENGTHS_SHOWN: usize = 4;
 const OPS: [&str; 2] = ["reads", "writes"];
 
 /// The profile of a trace of that name and format. Names of processes are by their numbers.
-#[must_use]
 pub fn profile_sheet(
     (name, format): (&str, &str),
     summary: &TraceSummary,
@@ -249,7 +248,6 @@ fn periods(profile: &LoadProfile) -> TextTable {
 }
 
 /// The same as JSON; `docs/json-schema.md` says what the keys mean.
-#[must_use]
 pub fn profile_json(
     (name, format): (&str, &str),
     summary: &TraceSummary,

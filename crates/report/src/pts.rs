@@ -16,7 +16,6 @@ const RANGE_MAX: &str = "20 %";
 const EXCURSION_MAX: &str = "10 %";
 
 /// The run as a report, in Markdown; `None` of a run without tests of SSDs.
-#[must_use]
 pub fn pts_report(run: &Run) -> Option<String> {
     let tables = run.tables();
     let mut tests: Vec<&str> = Vec::new();

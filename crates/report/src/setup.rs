@@ -7,7 +7,6 @@ use crate::page::TextPage;
 use crate::style::{Style, Tone};
 
 /// The setup in a few lines; with all details, every setting with its value.
-#[must_use]
 pub fn setup(setup: &Setup, style: &Style) -> String {
     let mut page = TextPage::new(style);
     page.heading("Setup");

@@ -14,7 +14,6 @@ const FILES_SHOWN: usize = 10;
 const KINDS: [&str; 4] = ["read", "write", "trim", "sync"];
 
 /// A trace of that name and format.
-#[must_use]
 pub fn trace_sheet(
     (name, format): (&str, &str),
     summary: &TraceSummary,
@@ -192,7 +191,6 @@ fn how_well(page: &mut TextPage<'_>, fit: &FittedJob) {
 }
 
 /// The same as JSON.
-#[must_use]
 pub fn trace_json(
     (name, format): (&str, &str),
     summary: &TraceSummary,

@@ -20,7 +20,6 @@ const LEGEND: &str = "Nothing was fitted to the row it predicts. Every bar was f
 const FINE: f64 = 0.001;
 
 /// Every table, with notes under each.
-#[must_use]
 pub fn validation(found: &Validation, style: &Style) -> String {
     let mut page = TextPage::new(style);
     page.heading(&match &found.device {
@@ -170,7 +169,6 @@ fn digits(value: f64, count: i32) -> String {
 ///
 /// # Panics
 /// Never: it has no value that JSON cannot hold.
-#[must_use]
 pub fn validation_json(found: &Validation) -> String {
     let mut text = serde_json::to_string_pretty(found).expect("no keys but text");
     text.push('\n');

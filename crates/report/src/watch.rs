@@ -13,7 +13,6 @@ const P99_PROBES_MIN: u64 = 1_000;
 pub type WallClock<'a> = &'a dyn Fn(u64) -> String;
 
 /// An event in a line, without its target.
-#[must_use]
 pub fn watch_event(event: &WatchEvent, clock: WallClock<'_>) -> String {
     let slow = &event.slow;
     let begin = clock(slow.begin_ms);
@@ -70,7 +69,6 @@ fn share(of: &ProcessShare) -> String {
 }
 
 /// The present state of a target in a line.
-#[must_use]
 pub fn watch_status(target: &str, watch: &TargetWatch) -> String {
     let hour = watch.last_hour();
     let kinds = ProbeKind::ALL.into_iter();
@@ -103,7 +101,6 @@ fn p99(times: &ProbeTimes) -> Option<u64> {
 }
 
 /// The answer of a whole watch in a sentence, and what was not counted in further lines.
-#[must_use]
 pub fn watch_summary(target: &str, watch: &TargetWatch, elapsed: Duration) -> String {
     let all = watch.all();
     let ns = |ns: u64| format_duration_ns(ns as f64);
@@ -150,7 +147,6 @@ pub fn watch_summary(target: &str, watch: &TargetWatch, elapsed: Duration) -> St
 }
 
 /// That a level is broken, or kept again.
-#[must_use]
 pub fn watch_level(level: &WatchLevel, found: &LevelFinding) -> String {
     format!(
         "{} of {}s in the last hour: {}, {level}",
@@ -165,7 +161,6 @@ pub fn watch_level(level: &WatchLevel, found: &LevelFinding) -> String {
 }
 
 /// Windows as a table of hours.
-#[must_use]
 pub fn watch_hours(windows: &[WatchWindow], clock: WallClock<'_>) -> String {
     const HOUR_S: u64 = 3_600;
     let mut text = format!(

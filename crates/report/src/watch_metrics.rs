@@ -17,7 +17,6 @@ struct Declared {
 }
 
 /// The page: each target by name, and processor time of this program, ns.
-#[must_use]
 pub fn watch_metrics<'a>(
     targets: impl Iterator<Item = (&'a str, &'a TargetWatch)>,
     own_cpu_ns: u64,

@@ -17,7 +17,6 @@ const LEGEND: &str = "Errors of the mean response time at groups of neighbouring
                       (rms) is close to the best.";
 
 /// Model, scores and predictions.
-#[must_use]
 pub fn what_if(found: &WhatIf, style: &Style) -> String {
     let mut page = TextPage::new(style);
     header(&mut page, found);
@@ -43,7 +42,6 @@ pub fn what_if(found: &WhatIf, style: &Style) -> String {
 ///
 /// # Panics
 /// Never: it has no value that JSON cannot hold.
-#[must_use]
 pub fn what_if_json(found: &WhatIf) -> String {
     let mut text = serde_json::to_string_pretty(found).expect("no keys but text");
     text.push('\n');

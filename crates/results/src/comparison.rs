@@ -67,7 +67,6 @@ pub struct SetupDifference {
 impl FigureRatio {
     /// How much better the new figure is: above 1 where it is better, whichever direction is
     /// better. None for metrics without a better direction.
-    #[must_use]
     pub fn performance(&self) -> Option<Estimate> {
         match self.better {
             Better::Higher => Some(self.ratio),
@@ -79,7 +78,6 @@ impl FigureRatio {
 
 impl Shown {
     /// The result as a word; none where the intervals show no difference.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Better => "better",
@@ -107,7 +105,6 @@ pub struct RatioRow {
 }
 
 /// Ratios as a table that is drawn around 1.
-#[must_use]
 pub fn ratio_table(factors: &[&str], rows: impl IntoIterator<Item = RatioRow>) -> Table {
     let rows = rows.into_iter().map(|it| {
         let [base, new, ratio] = it.values;
@@ -139,7 +136,6 @@ const EACH_ITS_OWN: [&str; 11] = [
 ];
 
 /// Every figure that both runs have, in rows with equal levels of tables with equal factors.
-#[must_use]
 pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
     let (of_base, of_new) = (base.tables(), new.tables());
     let same = |table: &Table, other: &Table| {
@@ -219,7 +215,6 @@ fn moved(row: &Row) -> Option<f64> {
 /// # Panics
 ///
 /// Never: setup keys are always text.
-#[must_use]
 pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
     let (mut base, mut new) = (flat_setup(base), flat_setup(new));
     let lone = [lone_items(&base, &new), lone_items(&new, &base)].concat();
@@ -251,7 +246,6 @@ pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
 
 /// The differences between the setups of two sets of runs. Several values of one set are joined by
 /// commas.
-#[must_use]
 pub fn set_differences(base: &[Run], new: &[Run]) -> Vec<SetupDifference> {
     let Some(first) = base.first().or(new.first()) else {
         return Vec::new();
@@ -296,7 +290,6 @@ const OF_WORKLOAD: [&str; 12] = [
 
 /// How the workloads of two sets of runs differ, as in `block 4 KiB and 8 KiB`; `None` if they do
 /// not.
-#[must_use]
 pub fn workload_differences(base: &[Run], new: &[Run]) -> Vec<String> {
     let found = set_differences(base, new);
     // A different command also has different settings; the command alone is enough.
@@ -330,7 +323,6 @@ fn spaced(value: &str) -> String {
 impl SetupDifference {
     /// Whether runs that differ in this key ran different workloads and are not repeats. Different
     /// targets can be compared.
-    #[must_use]
     pub fn is_of_command(&self) -> bool {
         self.key.starts_with("setup.") && self.key != "setup.target"
     }

@@ -78,7 +78,6 @@ fn unknown() -> Estimate {
 impl CurvePoint {
     /// The time that the levels refer to, nanoseconds: the percentile if there is one, else the
     /// mean of this channel.
-    #[must_use]
     pub fn time(&self, channel: Channel) -> Estimate {
         self.at_percentile.unwrap_or(match channel {
             Channel::Response => self.response,

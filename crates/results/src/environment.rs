@@ -59,7 +59,6 @@ pub struct Environment {
 
 impl Environment {
     /// Whether the environment was captured: an imported log has none.
-    #[must_use]
     pub const fn is_known(&self) -> bool {
         self.cpus_online > 0
     }
@@ -117,7 +116,6 @@ pub struct TargetDescription {
 
 impl TargetDescription {
     /// A simulated target: `given` as the user typed it, `path` as resolved.
-    #[must_use]
     pub fn simulated(given: &str, path: &str, size_bytes: Option<u64>) -> Self {
         Self {
             path: path.to_owned(),
@@ -127,7 +125,6 @@ impl TargetDescription {
     }
 
     /// A bucket of an object store. Its storage is unknown.
-    #[must_use]
     pub fn bucket(given: &str) -> Self {
         Self::without_storage(given, TargetKind::Bucket)
     }
@@ -300,13 +297,11 @@ pub struct Caution {
 
 impl Caution {
     /// The same as a warning of a run, with this severity.
-    #[must_use]
     pub fn as_warning(&self, severity: Severity) -> Warning {
         Warning::new(severity, self.code.clone(), self.cause.clone()).advise(self.advice.clone())
     }
 
     /// Cause and advice, as shown to users.
-    #[must_use]
     pub fn text(&self) -> String {
         advised(&self.cause, &self.advice)
     }
@@ -376,7 +371,6 @@ impl BackgroundIo {
 
     /// Whether it is negligible over `seconds`, even if it is a large share of a nearly idle
     /// device.
-    #[must_use]
     pub fn is_negligible(&self, seconds: f64) -> bool {
         let seconds = seconds.max(1.0);
         (self.bytes as f64) < Self::BYTES_MIN * seconds

@@ -57,7 +57,6 @@ const CLASSES: [(ErrorClass, &str, &[i32]); 9] = [
 
 impl ErrorClass {
     /// The class of an errno value.
-    #[must_use]
     pub fn of(errno: i32) -> Self {
         let found = CLASSES
             .iter()
@@ -66,7 +65,6 @@ impl ErrorClass {
     }
 
     /// Its name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         let found = CLASSES.iter().find(|(class, ..)| *class == self);
         found.map_or("other error", |(_, name, _)| name)
@@ -102,7 +100,6 @@ pub struct ErrorCount {
 
 impl ErrorCount {
     /// Whether both count the same error of the same kind of operation.
-    #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         (&self.kind, self.class, self.errno) == (&other.kind, other.class, other.errno)
     }

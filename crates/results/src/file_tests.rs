@@ -151,19 +151,16 @@ pub struct FileTest {
 
 impl FileTest {
     /// Whether this is a numbered test of the paper.
-    #[must_use]
     pub fn is_numbered(&self) -> bool {
         is_numbered(&self.test)
     }
 
     /// Name of the test without state and place: `TEST4A`, or the name of a phase.
-    #[must_use]
     pub fn word(&self) -> String {
         word(&self.test)
     }
 
     /// Name of the row, such as `TEST4 after SPACE2 cold at scale 10 on the memory disk`.
-    #[must_use]
     pub fn name(&self) -> String {
         let scale = self.scale;
         row_name(self.system, (&self.test, &self.spacing), self.state, scale)
@@ -171,7 +168,6 @@ impl FileTest {
 
     /// How far its figures can be used: not if the passes vary so much that the interval of their
     /// time includes zero.
-    #[must_use]
     pub fn trust(&self) -> Trust {
         let time = self.elapsed_seconds;
         let trust = Trust::unless_invalid(&self.warnings);
@@ -182,7 +178,6 @@ impl FileTest {
     }
 
     /// Mean of a per-pass count over the passes that count.
-    #[must_use]
     pub fn pass_mean(&self, of: fn(&FilePass) -> Option<u64>, unit: f64) -> Option<Estimate> {
         let counted = self.passes.iter().filter(|pass| !pass.is_warm_up);
         let values: Vec<f64> = counted
@@ -199,7 +194,6 @@ impl FileTest {
 
 impl FileComparison {
     /// Name of the compared row.
-    #[must_use]
     pub fn name(&self) -> String {
         let scale = self.scale;
         row_name(self.system, (&self.test, &self.spacing), self.state, scale)
@@ -254,7 +248,6 @@ pub struct FileComparison {
 
 impl FileTests {
     /// Time of a test relative to the memory disk, if both were measured.
-    #[must_use]
     pub fn over_memory(&self, test: &FileTest) -> Option<Estimate> {
         let is_it = |row: &&FileComparison| {
             (row.system, &row.test, &row.spacing, row.state, row.scale)
@@ -292,7 +285,6 @@ pub struct MetadataTree {
 
 impl MetadataTree {
     /// The tree of each of `clients` clients.
-    #[must_use]
     pub fn of_each(&self, clients: u32) -> MetadataSpec {
         MetadataSpec {
             files: self.files.div_ceil(clients.max(1)),
@@ -325,7 +317,6 @@ pub struct FileTransfers {
 
 impl FileTransfers {
     /// The transfers of each of `clients` clients.
-    #[must_use]
     pub fn of_each(&self, clients: u32) -> BandwidthSpec {
         let transfers = self.client_bytes / u64::from(self.transfer_bytes.max(1));
         BandwidthSpec {

@@ -74,7 +74,6 @@ pub struct StudyLimit {
 
 impl StudyLimit {
     /// The limit as a goal on the change. `done` is the number of rounds measured.
-    #[must_use]
     pub fn into_goal(self, done: u32) -> GoalVerdict {
         let missing = done.saturating_sub(self.rounds);
         let bounds = match self.ratio {

@@ -29,21 +29,18 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-#[must_use]
 pub fn histogram_text(histogram: &Histogram) -> String {
     let bytes = histogram.to_bytes();
     bytes.map_or_else(|_| String::new(), |it| STANDARD.encode(it))
 }
 
 /// Reads a histogram written by [`histogram_text`]; `None` for any other text.
-#[must_use]
 pub fn histogram_in(text: &str) -> Option<Histogram> {
     Histogram::from_bytes(&STANDARD.decode(text).ok()?).ok()
 }
 
 /// The response time that the share `p` of these operations does not exceed, nanoseconds. It
 /// describes these operations only. `None` if no operation lies above it.
-#[must_use]
 pub fn percentile_in(response: &Histogram, p: f64) -> Option<u64> {
     let above = response.len() as f64 * (1.0 - p);
     // Of 100 operations, one lies above the p99.
@@ -52,25 +49,21 @@ pub fn percentile_in(response: &Histogram, p: f64) -> Option<u64> {
 
 impl Interval {
     /// Response times of the completed operations.
-    #[must_use]
     pub fn response(&self) -> Histogram {
         histogram_in(&self.response_histogram).unwrap_or_default()
     }
 
     /// Completions per second, given their response times.
-    #[must_use]
     pub fn per_second(&self, response: &Histogram) -> f64 {
         response.len() as f64 * 1e9 / self.length_ns.max(1) as f64
     }
 
     /// Start of the interval, from the start of the trial, nanoseconds.
-    #[must_use]
     pub const fn begin_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.length_ns)
     }
 
     /// Merges adjacent intervals: counts and histograms add up, shares are weighted by time.
-    #[must_use]
     pub fn over(neighbours: &[Self]) -> Self {
         let length_ns = neighbours.iter().map(|it| it.length_ns).sum();
         let mut response = Histogram::new();
@@ -96,7 +89,6 @@ impl Interval {
 
     /// Windows of `length_ns` from the start of the trial; the last may be shorter. `None` if
     /// interval boundaries do not match.
-    #[must_use]
     pub fn windows(intervals: &[Self], length_ns: u64) -> Option<Vec<Self>> {
         let each_ns = intervals.first()?.length_ns;
         let is_whole = intervals.len() == 1 && length_ns >= each_ns;
@@ -112,7 +104,6 @@ impl Interval {
 
     /// At most `count` intervals, each merged from the same number of neighbours. A short
     /// remainder, whose rate alone is meaningless, joins the last one.
-    #[must_use]
     pub fn condensed(intervals: &[Self], count: usize) -> Vec<Self> {
         let whole = match intervals {
             [first, .., rest] if rest.length_ns * 4 < first.length_ns => intervals.len() - 1,

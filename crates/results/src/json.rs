@@ -62,7 +62,6 @@ struct Whole {
 /// # Panics
 ///
 /// Never: every value of a run can be written as JSON.
-#[must_use]
 pub fn json(run: &Run) -> String {
     let whole = Whole {
         summary: run.summary(),
@@ -82,7 +81,6 @@ pub fn json(run: &Run) -> String {
 /// # Panics
 ///
 /// Never, as [`json`].
-#[must_use]
 pub fn json_without_tables(run: &Run) -> String {
     serde_json::to_string(run).expect(INFALLIBLE)
 }

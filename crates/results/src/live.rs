@@ -61,7 +61,6 @@ pub enum LiveCommand {
 impl LiveCommand {
     /// The display's answer to a key that has no effect once the run is finished; `None` for other
     /// keys.
-    #[must_use]
     pub const fn when_finished(self) -> Option<&'static str> {
         match self {
             Self::NextMode => Some("M: finished, no result is left to stamp. Q or X ends"),

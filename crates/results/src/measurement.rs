@@ -56,7 +56,6 @@ pub struct Times {
 impl Times {
     /// The percentile `p` (0.99 for the 99th); its interval is unbounded if the sample is too
     /// small.
-    #[must_use]
     pub fn percentile(&self, p: f64) -> Option<Estimate> {
         self.percentiles
             .iter()
@@ -145,13 +144,11 @@ pub struct UnfinishedOperations {
 
 impl UnfinishedOperations {
     /// Whether all of them completed in the end.
-    #[must_use]
     pub const fn is_answered(&self) -> bool {
         self.answered >= self.count
     }
 
     /// Their mean response time as far as it is known, nanoseconds.
-    #[must_use]
     pub fn mean_ns(&self) -> f64 {
         self.response_mean_ns.unwrap_or(self.waited_mean_ns)
     }
@@ -168,7 +165,6 @@ pub struct Tails {
 
 impl Tails {
     /// The tail of this channel.
-    #[must_use]
     pub const fn of(&self, channel: Channel) -> Option<&Tail> {
         match channel {
             Channel::Response => self.response.as_ref(),
@@ -191,7 +187,6 @@ pub struct Resolution {
 
 impl Resolution {
     /// The resolution of a steady part of that many operations and nanoseconds.
-    #[must_use]
     pub const fn of(operations: u64, duration_ns: u64) -> Self {
         Self {
             slowest_change_ns: duration_ns / stats::RESOLVABLE,
@@ -334,7 +329,6 @@ impl Measurement {
     pub const BY_KERNEL_THREADS: &str = "io_uring-async";
 
     /// The I/O engine, in words.
-    #[must_use]
     pub fn engine_in_words(&self) -> &str {
         match self.driver.as_str() {
             "threads" => "blocking threads",
@@ -344,14 +338,12 @@ impl Measurement {
     }
 
     /// Its short name, if it is not the usual engine.
-    #[must_use]
     pub fn unusual_engine(&self) -> Option<&str> {
         let is_unusual = self.generator.as_ref()?.engine_because.is_some();
         is_unusual.then_some(&*self.driver)
     }
 
     /// An empty trial of one client, for `..Measurement::empty()` after the measured fields.
-    #[must_use]
     pub fn empty() -> Self {
         let nothing = Estimate::exact(f64::NAN, 0.0).without_interval();
         let times = Times {
@@ -417,13 +409,11 @@ impl Measurement {
     }
 
     /// Whether every condition of the stopping rule was met.
-    #[must_use]
     pub const fn is_converged(&self) -> bool {
         matches!(self.verdict, Verdict::Converged)
     }
 
     /// The law of random writes to flash, if it applies.
-    #[must_use]
     pub const fn steady_law(&self) -> Option<&SteadyLaw> {
         match &self.law {
             Some(Law::Steady(law)) => Some(law),
@@ -433,20 +423,17 @@ impl Measurement {
 
     /// Whether the offered load exceeded the achieved one. Latency then depends on the length of
     /// the trial.
-    #[must_use]
     pub fn is_overloaded(&self) -> bool {
         let mut warnings = self.warnings.iter();
         warnings.any(|it| it.code == WarningCode::LoadNotSustained)
     }
 
     /// Whether there were operations and all of them failed.
-    #[must_use]
     pub fn is_all_failed(&self) -> bool {
         self.completions_all == 0 && self.errors_total() > 0
     }
 
     /// Failed operations of all kinds.
-    #[must_use]
     pub fn errors_total(&self) -> u64 {
         self.errors.iter().map(|error| error.count).sum()
     }

@@ -436,7 +436,6 @@ metrics! {
 }
 
 /// Names and units of the metrics that goals of a command can use; empty if it has no goals.
-#[must_use]
 pub fn metrics_of(command: &str) -> Vec<(String, Unit)> {
     let mut found = Vec::new();
     for metric in METRICS {
@@ -454,7 +453,6 @@ pub fn metrics_of(command: &str) -> Vec<(String, Unit)> {
 
 /// Whether some command has figures of that name: a metric, one of its percentiles, or one derived
 /// from it by the SSD tests.
-#[must_use]
 pub fn is_metric(name: &str) -> bool {
     let name = name.strip_prefix("pts-").unwrap_or(name);
     let is_percentile = |rest: &str| {
@@ -473,7 +471,6 @@ pub(crate) const PRECONDITION_RATE: &str = "precondition-rate";
 
 impl KnownMetric {
     /// A column with this metric.
-    #[must_use]
     pub fn of(&self, value: Estimate) -> Figure {
         self.named(self.name, value)
     }
@@ -484,39 +481,33 @@ impl KnownMetric {
     }
 
     /// A time given in nanoseconds.
-    #[must_use]
     pub fn of_ns(&self, value: Estimate) -> Figure {
         self.of(value.scale(NS))
     }
 
     /// A detail whose error is unknown.
-    #[must_use]
     pub fn bare(&self, value: f64) -> Figure {
         let value = Estimate::exact(value, 1.0).without_interval();
         self.of(value).as_role(Role::Detail)
     }
 
     /// The same for nanoseconds.
-    #[must_use]
     pub fn bare_ns(&self, ns: f64) -> Figure {
         self.bare(ns / 1e9)
     }
 
     /// A detail without error, such as a count, and without a better direction.
-    #[must_use]
     pub fn exact(&self, value: impl Into<f64>) -> Figure {
         let value = Estimate::exact(value.into(), 1.0);
         Figure::new(self.name, self.unit, Better::Neither, value).as_role(Role::Detail)
     }
 
     /// A whole number.
-    #[must_use]
     pub fn count(&self, value: u64) -> Figure {
         self.exact(value as f64)
     }
 
     /// The value of one repetition.
-    #[must_use]
     pub fn reading(&self, value: f64) -> Reading {
         Reading::new(self.name, self.unit, value, self.better)
     }

@@ -39,13 +39,11 @@ impl Mode {
     }
 
     /// Whether the workloads run until stopped.
-    #[must_use]
     pub const fn is_endless(self) -> bool {
         !matches!(self, Self::Normal)
     }
 
     /// The mode that matches the system's RAID activity.
-    #[must_use]
     pub const fn of_raid(activity: RaidActivity) -> Self {
         match activity {
             RaidActivity::Normal | RaidActivity::Checking { .. } => Self::Normal,

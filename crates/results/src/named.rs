@@ -27,7 +27,6 @@ pub struct NamedFigure {
 
 impl NamedFigure {
     /// Whether `name` is its name, with or without the row.
-    #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let row = name.strip_suffix(&self.figure.metric.name);
         row.and_then(|it| it.strip_suffix('.')) == Some(&self.row)
@@ -37,7 +36,6 @@ impl NamedFigure {
 impl Run {
     /// All column figures, except the points chosen by a curve and trials that another table
     /// summarises: these differ between runs.
-    #[must_use]
     pub fn named_figures(&self) -> Vec<NamedFigure> {
         let tables: Vec<Table> = self.summaries();
         let tables: Vec<Table> = tables.into_iter().filter(|it| it.name != POINTS).collect();
@@ -90,7 +88,6 @@ impl Run {
 
     /// The same figures without intervals. Leaves out unusable rows, latency under a load that was
     /// not sustained, and rows of single hosts.
-    #[must_use]
     pub fn readings(&self) -> Vec<Reading> {
         let usable = self.named_figures().into_iter().filter(|it| {
             let is_known = it.figure.value.value.is_finite();

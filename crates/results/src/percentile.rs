@@ -28,13 +28,11 @@ const fn percentile(share: f64, name: &'static str, key: &'static str) -> Percen
 }
 
 /// The shares of [`PERCENTILES`].
-#[must_use]
 pub fn shares() -> Vec<f64> {
     PERCENTILES.iter().map(|it| it.share).collect()
 }
 
 /// The same with [`USER_PERCENTILE`], in order.
-#[must_use]
 pub fn user_shares() -> Vec<f64> {
     let mut shares = shares();
     shares.push(USER_PERCENTILE.share);

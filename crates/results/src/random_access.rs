@@ -54,7 +54,6 @@ pub struct RandomCell {
 
 impl RandomCell {
     /// Whether there were operations and all of them failed.
-    #[must_use]
     pub fn is_all_failed(&self) -> bool {
         self.operations == 0 && self.errors > 0
     }
@@ -90,7 +89,6 @@ pub struct RandomAccess {
 
 impl RandomAccess {
     /// The cell with these settings, if it was measured.
-    #[must_use]
     pub fn cell(&self, kind: RandomKind, span: u64, block: u64, depth: u32) -> Option<&RandomCell> {
         self.cells.iter().find(|cell| {
             (cell.kind, cell.span_bytes, cell.block_bytes, cell.depth) == (kind, span, block, depth)
@@ -98,13 +96,11 @@ impl RandomAccess {
     }
 
     /// The base cell of that kind, which all sweeps share.
-    #[must_use]
     pub fn base(&self, kind: RandomKind) -> Option<&RandomCell> {
         self.cell(kind, self.span_bytes, self.block_bytes, self.depth)
     }
 
     /// Cells of that kind over growing spans, with the block size and depth of the base cell.
-    #[must_use]
     pub fn over_spans(&self, kind: RandomKind) -> Vec<&RandomCell> {
         self.sweep(kind, |cell| {
             (cell.block_bytes, cell.depth) == (self.block_bytes, self.depth)
@@ -112,7 +108,6 @@ impl RandomAccess {
     }
 
     /// Cells of that kind with growing blocks, with the span and depth of the base cell.
-    #[must_use]
     pub fn over_blocks(&self, kind: RandomKind) -> Vec<&RandomCell> {
         self.sweep(kind, |cell| {
             (cell.span_bytes, cell.depth) == (self.span_bytes, self.depth)
@@ -120,7 +115,6 @@ impl RandomAccess {
     }
 
     /// Cells of that kind at growing depths, with the span and block size of the base cell.
-    #[must_use]
     pub fn over_depths(&self, kind: RandomKind) -> Vec<&RandomCell> {
         self.sweep(kind, |cell| {
             (cell.span_bytes, cell.block_bytes) == (self.span_bytes, self.block_bytes)

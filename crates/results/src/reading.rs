@@ -72,7 +72,6 @@ fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
 
 impl Reading {
     /// A reading of `value`.
-    #[must_use]
     pub fn new(name: impl Into<String>, unit: Unit, value: f64, better: Better) -> Self {
         Self {
             name: name.into(),
@@ -101,7 +100,6 @@ impl Reading {
 
 impl Unit {
     /// The value with its unit, such as `412 MB/s` or `1.30 s`.
-    #[must_use]
     pub fn format(self, value: f64) -> String {
         if !value.is_finite() {
             return "?".into();
@@ -118,7 +116,6 @@ impl Unit {
     }
 
     /// A value in that unit with its interval; without an upper end, only the lower one is shown.
-    #[must_use]
     pub fn format_interval(self, estimate: Estimate) -> (String, String) {
         let Estimate {
             value, low, high, ..
@@ -160,7 +157,6 @@ impl Unit {
     }
 
     /// Parses a value with its unit, such as `2.5 MB/s` or `9.5 ms`.
-    #[must_use]
     pub fn parse(self, text: &str) -> Option<f64> {
         let bytes = |text: &str| text.parse::<Bytes>().ok().map(|it| it.0 as f64);
         let seconds = |text: &str| text.parse::<Duration>().ok().map(Duration::as_secs_f64);

@@ -105,7 +105,6 @@ pub struct ReplayHost {
 impl Replay {
     /// Excess of the replay's duration over the schedule, as a share of its length; `None` without
     /// a schedule.
-    #[must_use]
     pub fn stretch(&self) -> Option<f64> {
         let has_schedule = self.behind.is_some() && self.length_ns > 0;
         has_schedule.then(|| self.took_ns as f64 / self.length_ns as f64 - 1.0)

@@ -60,7 +60,6 @@ fn each_known_or_not<'de, D: Deserializer<'de>>(
 
 impl Replicate {
     /// A repeat with these readings.
-    #[must_use]
     pub fn new(number: u32, counts: bool, readings: impl IntoIterator<Item = Reading>) -> Self {
         let mut this = Self {
             number,

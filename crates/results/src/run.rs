@@ -115,7 +115,6 @@ impl RowWarning {
 impl Run {
     /// A complete run of no length with no measurements, for `..Run::empty(…)` after the measured
     /// fields.
-    #[must_use]
     pub fn empty(settings: Setup, environment: Environment, target: TargetDescription) -> Self {
         Self {
             schema: SCHEMA_VERSION,
@@ -127,20 +126,17 @@ impl Run {
     }
 
     /// Whether a table summarises the trials, which then have no rows of their own in summaries.
-    #[must_use]
     pub fn are_trials_summed_up(&self) -> bool {
         self.tables.iter().any(|it| it.sums_up_trials)
     }
 
     /// Whether only models were measured, in virtual time.
-    #[must_use]
     pub fn is_of_models(&self) -> bool {
         let mut places = std::iter::once(&self.target).chain(&self.other_targets);
         places.all(|it| it.kind == TargetKind::Simulated)
     }
 
     /// The measurement of that name.
-    #[must_use]
     pub fn measurement(&self, name: &str) -> Option<&Measurement> {
         self.measurements
             .iter()
@@ -148,7 +144,6 @@ impl Run {
     }
 
     /// The run's main load curve, if no table summarises it.
-    #[must_use]
     pub fn curve(&self) -> Option<&Curve> {
         self.curves.first().filter(|_| !self.are_trials_summed_up())
     }
@@ -183,7 +178,6 @@ impl Run {
     }
 
     /// I/O engines of its trials, such as `uring`; empty if there were none.
-    #[must_use]
     pub fn engines(&self) -> String {
         let engines: BTreeSet<&str> = self.measurements.iter().map(|it| &*it.driver).collect();
         engines.into_iter().collect::<Vec<_>>().join(", ")
@@ -195,7 +189,6 @@ impl Run {
     }
 
     /// What the first finding says about storage that changed during a check-up.
-    #[must_use]
     pub fn change(&self) -> Option<&str> {
         let has_changed = |it: &Warning| it.code == WarningCode::LevelChanged;
         let first = self.findings.first()?;
@@ -205,7 +198,6 @@ impl Run {
     }
 
     /// Whether a warning makes a figure invalid.
-    #[must_use]
     pub fn has_invalid_number(&self) -> bool {
         self.all_warnings()
             .any(|warning| warning.severity == Severity::Invalid)

@@ -27,7 +27,6 @@ pub struct Saying {
 
 impl Saying {
     /// A statement that quotes figures of its row.
-    #[must_use]
     pub fn quoting(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -52,7 +51,6 @@ impl Saying {
 }
 
 /// The text for use after a colon; abbreviations and our name keep their capitals.
-#[must_use]
 pub fn in_a_sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
@@ -65,14 +63,12 @@ pub fn in_a_sentence(text: &str) -> String {
 }
 
 /// A value with its interval, if that has a width. If it is wide, only its ends.
-#[must_use]
 pub fn known(unit: Unit, it: Estimate) -> String {
     let named = if unit == Unit::PerSecond { "/s" } else { "" };
     with_unit(unit, it, named)
 }
 
 /// The same, with `named` after a number that has no unit of its own.
-#[must_use]
 pub fn with_unit(unit: Unit, it: Estimate, named: &str) -> String {
     let blank = match named.starts_with(char::is_alphabetic) {
         true => " ",
@@ -96,7 +92,6 @@ pub fn with_unit(unit: Unit, it: Estimate, named: &str) -> String {
 }
 
 /// The name that engineers use for a figure: `IOPS`, `p99`, `mean latency`.
-#[must_use]
 pub fn spoken(name: &str) -> String {
     let begins_with_letter = |text: &str| text.starts_with(|it: char| it.is_ascii_alphabetic());
     // The dot of `latency-p99.9` is not a separator.
@@ -118,7 +113,6 @@ pub fn spoken(name: &str) -> String {
 
 /// The change of a figure by a ratio: `39 % more IOPS (38 to 40 %)`, `p99 20 % lower (19 to 21 %)`,
 /// `12 times the IOPS (11 to 13)`; without an interval if the ratio has none.
-#[must_use]
 pub fn change_in_words(figure: &str, ratio: Estimate) -> String {
     let name = spoken(figure);
     let is_count = name.starts_with("IOPS");

@@ -105,7 +105,6 @@ pub struct SystemSeries {
 
 impl SystemSeries {
     /// At most `count` samples, merged from neighbours.
-    #[must_use]
     pub fn condensed(&self, count: usize) -> Vec<SystemSample> {
         let together = self.samples.len().div_ceil(count.max(1)).max(1);
         let groups = self.samples.chunks(together);
@@ -113,7 +112,6 @@ impl SystemSeries {
     }
 
     /// All samples merged into one, if there are any.
-    #[must_use]
     pub fn total(&self) -> Option<SystemSample> {
         (!self.samples.is_empty()).then(|| SystemSample::over(&self.samples))
     }
@@ -122,7 +120,6 @@ impl SystemSeries {
 impl SystemSample {
     /// Merges adjacent samples: rates and shares are weighted by time, response times by
     /// transactions, device times by requests.
-    #[must_use]
     pub fn over(samples: &[Self]) -> Self {
         let length_ns: u64 = samples.iter().map(|sample| sample.length_ns).sum();
         let transactions: u64 = samples.iter().map(|sample| sample.transactions).sum();

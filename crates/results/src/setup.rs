@@ -50,7 +50,6 @@ pub struct FileText {
 
 impl Setup {
     /// A setup without settings.
-    #[must_use]
     pub fn new(command: &str, seed: u64) -> Self {
         Self {
             command: command.into(),
@@ -72,20 +71,17 @@ impl Setup {
     }
 
     /// The setting with that name.
-    #[must_use]
     pub fn setting(&self, name: &str) -> Option<&RunSetting> {
         self.settings.iter().find(|setting| setting.name == name)
     }
 
     /// The first value of a setting.
-    #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
         let values = &self.setting(name)?.values;
         values.first().map(String::as_str)
     }
 
     /// Whether the user chose the setting.
-    #[must_use]
     pub fn is_given(&self, name: &str) -> bool {
         let setting = self.setting(name);
         setting.is_some_and(|it| it.origin == SettingOrigin::Given)
@@ -104,7 +100,6 @@ impl Setup {
     }
 
     /// The text of a file, if it was read.
-    #[must_use]
     pub fn text_of(&self, name: &str) -> Option<&str> {
         let file = self.files.iter().find(|file| file.name == name)?;
         Some(&file.text)

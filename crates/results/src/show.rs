@@ -103,7 +103,6 @@ impl Show {
     }
 
     /// Shown only with `--all`.
-    #[must_use]
     pub fn detail() -> Self {
         Self {
             is_detail: true,

@@ -75,7 +75,6 @@ impl SsdLoad {
     }
 
     /// Mean bytes per operation.
-    #[must_use]
     pub fn mean_bytes(&self) -> f64 {
         let weighted = self
             .sizes()
@@ -85,7 +84,6 @@ impl SsdLoad {
     }
 
     /// Bytes of its largest operation.
-    #[must_use]
     pub fn largest(&self) -> u64 {
         self.sizes()
             .map(|(len, _)| u64::from(len))
@@ -221,14 +219,12 @@ pub struct SsdSegment {
 
 impl SsdSegment {
     /// Total length of its bursts relative to the standard.
-    #[must_use]
     pub fn share_of_standard(&self) -> f64 {
         let done = self.burst_ns * self.bursts.len() as u64;
         done as f64 / self.standard_ns.max(1) as f64
     }
 
     /// Operations per second: the mean of the bursts.
-    #[must_use]
     pub fn iops(&self) -> Option<Estimate> {
         let all: Vec<f64> = self.bursts.iter().map(|it| it.iops.value).collect();
         stats::repeats_mean(&all).or(self.bursts.last().map(|it| it.iops))
@@ -315,27 +311,23 @@ pub struct SsdTests {
 
 impl SsdPhase {
     /// The smallest share of the standard's time that a segment had, if less than all.
-    #[must_use]
     pub fn share_of_standard(&self) -> Option<f64> {
         let shares = self.segments.iter().map(SsdSegment::share_of_standard);
         shares.reduce(f64::min).filter(|it| *it < WHOLE)
     }
 
     /// Whether nothing was measured.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rounds.is_empty() && self.segments.is_empty()
     }
 
     /// IOPS of the tracked load in the rounds of the result.
-    #[must_use]
     pub fn steady_iops(&self) -> Option<Estimate> {
         let cell = self.cells.iter().find(|it| it.load == self.tracked_load);
         cell.map(|it| it.iops)
     }
 
     /// The final verdict.
-    #[must_use]
     pub fn verdict(&self) -> DriftVerdict {
         let last = self.rounds.last().and_then(|round| round.trend);
         match last {
@@ -349,13 +341,11 @@ impl SsdPhase {
     }
 
     /// The final trend.
-    #[must_use]
     pub fn trend(&self) -> Option<&RoundTrend> {
         self.rounds.last()?.trend.as_ref()
     }
 
     /// The first window that meets SSS PTS, or the last one.
-    #[must_use]
     pub fn pts_window(&self) -> Option<&PtsWindow> {
         let mut windows = self.rounds.iter().filter_map(|round| round.pts.as_ref());
         let met = windows.clone().find(|window| window.is_met);

@@ -159,13 +159,11 @@ pub struct StudyComparison {
 
 impl StudyComparison {
     /// Rounds in which both sides were measured.
-    #[must_use]
     pub fn rounds(&self) -> u32 {
         self.value.samples as u32
     }
 
     /// Whether there are enough rounds for a conclusion; the verdict is meaningless otherwise.
-    #[must_use]
     pub fn is_enough(&self) -> bool {
         stats::bears_conclusion(self.rounds() as usize)
     }

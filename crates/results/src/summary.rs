@@ -58,7 +58,6 @@ pub struct GoalSummary {
 
 impl Run {
     /// The summary for scripts.
-    #[must_use]
     pub fn summary(&self) -> Summary {
         let tables = self.summaries();
         let tables = || tables.iter().filter(|table| !table.is_points());

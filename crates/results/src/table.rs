@@ -143,7 +143,6 @@ const SPOILING: [WarningCode; 4] = [
 
 impl Trust {
     /// Reliable, or else unstable.
-    #[must_use]
     pub const fn reliable_if(is_reliable: bool) -> Self {
         match is_reliable {
             true => Self::Reliable,
@@ -152,13 +151,11 @@ impl Trust {
     }
 
     /// Whether the figures may be used at all.
-    #[must_use]
     pub const fn is_usable(self) -> bool {
         matches!(self, Self::Reliable)
     }
 
     /// Trust in the figures of a trial, from its verdict and its warnings.
-    #[must_use]
     pub fn of(verdict: &Verdict, warnings: &[Warning]) -> Self {
         match verdict {
             _ if voids(warnings) => Self::Invalid,
@@ -176,7 +173,6 @@ impl Trust {
     }
 
     /// Reliable unless a warning makes the figures invalid, or the level did not last.
-    #[must_use]
     pub fn unless_invalid(warnings: &[Warning]) -> Self {
         let has_changed = |it: &Warning| it.code == WarningCode::LevelChanged;
         match voids(warnings) {
@@ -194,7 +190,6 @@ fn voids(warnings: &[Warning]) -> bool {
 
 impl Figure {
     /// A column.
-    #[must_use]
     pub fn new(name: impl Into<String>, unit: Unit, better: Better, value: Estimate) -> Self {
         Self {
             metric: Metric {
@@ -209,19 +204,16 @@ impl Figure {
     }
 
     /// Completions per second.
-    #[must_use]
     pub fn iops(value: Estimate) -> Self {
         Self::new("iops", Unit::PerSecond, Better::Higher, value)
     }
 
     /// A time given in nanoseconds.
-    #[must_use]
     pub fn time_ns(name: impl Into<String>, value: Estimate) -> Self {
         Self::new(name, Unit::Seconds, Better::Lower, value.scale(NS))
     }
 
     /// Whether it is shown only with `--all`.
-    #[must_use]
     pub fn is_detail(&self) -> bool {
         self.metric.role == Role::Detail
     }
@@ -235,7 +227,6 @@ impl Figure {
 }
 
 /// The usual name of a percentile: `p99`, `p99.9`.
-#[must_use]
 pub fn percentile_name(p: f64) -> String {
     let percent = format!("{:.4}", p * 100.0);
     let percent = percent.trim_end_matches('0').trim_end_matches('.');
@@ -244,7 +235,6 @@ pub fn percentile_name(p: f64) -> String {
 
 impl Row {
     /// A row of figures; the one named `headline` is the headline.
-    #[must_use]
     pub fn new(
         levels: Vec<String>,
         figures: impl IntoIterator<Item = Figure>,
@@ -297,7 +287,6 @@ impl Row {
     }
 
     /// The fact with that name; empty if unknown.
-    #[must_use]
     pub fn word(&self, what: &str) -> &str {
         let mut words = self.words.iter();
         let known = words.find(|(name, _)| name == what);
@@ -305,19 +294,16 @@ impl Row {
     }
 
     /// Codes of its warnings, as written to files.
-    #[must_use]
     pub fn codes(&self) -> Vec<&str> {
         self.warnings.iter().map(WarningCode::as_str).collect()
     }
 
     /// The figure of that metric.
-    #[must_use]
     pub fn figure(&self, metric: &str) -> Option<&Figure> {
         self.figures.iter().find(|it| it.metric.name == metric)
     }
 
     /// The headline figure.
-    #[must_use]
     pub fn headline(&self) -> Option<&Figure> {
         let is_headline = |it: &&Figure| it.metric.role == Role::Headline;
         self.figures.iter().find(is_headline)
@@ -343,7 +329,6 @@ pub(crate) fn filled(tables: impl IntoIterator<Item = Table>) -> Vec<Table> {
 
 impl Table {
     /// A table. Each row must have a level per factor.
-    #[must_use]
     pub fn new(name: &'static str, factors: &[&str], rows: Vec<Row>) -> Self {
         Self {
             name: name.into(),
@@ -405,7 +390,6 @@ impl Table {
     }
 
     /// The metrics of all rows, each once, in order of appearance.
-    #[must_use]
     pub fn metrics(&self) -> Vec<&Metric> {
         let mut found: Vec<&Metric> = Vec::new();
         for figure in self.rows.iter().flat_map(|row| &row.figures) {
@@ -417,7 +401,6 @@ impl Table {
     }
 
     /// The metrics other than details; for a table of details, all.
-    #[must_use]
     pub fn main_metrics(&self) -> Vec<&Metric> {
         let all = self.metrics();
         let is_main = |it: &&Metric| it.role != Role::Detail;
@@ -428,7 +411,6 @@ impl Table {
     }
 
     /// Names of the facts in words, each once.
-    #[must_use]
     pub fn words(&self) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         for (what, _) in self.rows.iter().flat_map(|row| &row.words) {
@@ -440,7 +422,6 @@ impl Table {
     }
 
     /// The name of a row, such as `block=4 KiB, depth=1`; for a single factor only its level.
-    #[must_use]
     pub fn row_name(&self, row: &Row) -> String {
         match row.levels.as_slice() {
             [] => self.name.clone().into_owned(),
@@ -467,19 +448,16 @@ impl Table {
     }
 
     /// Whether its rows are the latency levels of a load curve.
-    #[must_use]
     pub fn is_levels(&self) -> bool {
         self.name == LEVELS
     }
 
     /// Whether its rows are the points of a load curve.
-    #[must_use]
     pub fn is_points(&self) -> bool {
         self.name == POINTS
     }
 
     /// The rows that represent the run in lists, briefly named: the marked ones, or the first two.
-    #[must_use]
     pub fn listed(&self) -> Self {
         let mut listed = self.clone().briefly_named();
         match self.rows.iter().any(|row| row.is_listed) {
@@ -490,7 +468,6 @@ impl Table {
     }
 
     /// The row with these levels.
-    #[must_use]
     pub fn row(&self, levels: &[String]) -> Option<&Row> {
         self.rows.iter().find(|row| row.levels == levels)
     }

@@ -29,7 +29,6 @@ const OF_EVERY_ROW: [WarningCode; 1] = [WarningCode::SparseFile];
 
 impl Run {
     /// All results as tables; empty ones are left out.
-    #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let of_curve = self.curve().into_iter().flat_map(curve::tables);
         let own = self.tables.iter().cloned();

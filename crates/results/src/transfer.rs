@@ -142,25 +142,21 @@ pub struct TransferSeries {
 
 impl TransferSeries {
     /// Blocks per second.
-    #[must_use]
     pub fn iops(&self) -> Estimate {
         self.rate.scale(1.0 / self.block_bytes.max(1) as f64)
     }
 
     /// Mean time of a block, nanoseconds, with an interval from the variation between passes.
-    #[must_use]
     pub fn block_mean(&self) -> Option<Estimate> {
         self.over_passes(|it| Some(it.mean_ns))
     }
 
     /// 99th percentile of block times, nanoseconds: the mean over the passes.
-    #[must_use]
     pub fn block_p99(&self) -> Option<Estimate> {
         self.over_passes(|it| it.p99_ns.map(|ns| ns as f64))
     }
 
     /// Number of blocks, if known.
-    #[must_use]
     pub fn blocks(&self) -> Option<u64> {
         let counts = self.passes.iter().map(|pass| Some(pass.blocks?.count));
         counts.sum()

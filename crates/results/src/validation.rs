@@ -85,7 +85,6 @@ pub struct ValidationRow {
 
 impl ValidationRow {
     /// A row without figures yet.
-    #[must_use]
     pub fn new(row: impl Into<String>, unit: &str, published: f64) -> Self {
         Self {
             row: row.into(),
@@ -96,7 +95,6 @@ impl ValidationRow {
     }
 
     /// A row for which the document has words only.
-    #[must_use]
     pub fn in_words(row: impl Into<String>, unit: &str) -> Self {
         Self {
             published: None,
@@ -228,14 +226,12 @@ impl Validation {
     }
 
     /// Number of rows with that standing.
-    #[must_use]
     pub fn count(&self, standing: Standing) -> usize {
         self.rows().filter(|row| row.standing == standing).count()
     }
 
     /// How many published figures are bracketed by two models, and how many of these brackets are
     /// wider than 1.5 times. Such rows can hardly fail.
-    #[must_use]
     pub fn brackets(&self) -> (usize, usize) {
         let within = self.rows().filter(|row| row.standing == Standing::Within);
         let ratios = within.filter_map(|row| Some(row.simulated_high? / row.simulated?));

@@ -50,7 +50,6 @@ pub struct RunVerdict {
 
 impl RunVerdict {
     /// The codes in `because`, as written to files.
-    #[must_use]
     pub fn codes(&self) -> String {
         let codes: Vec<&str> = self.because.iter().map(WarningCode::as_str).collect();
         codes.join(" ")
@@ -58,7 +57,6 @@ impl RunVerdict {
 
     /// The verdict as a table of one row, named by the sentence. Its one figure is 1 if all goals
     /// were met, 0 if one was missed, otherwise NaN.
-    #[must_use]
     pub fn table(&self) -> Table {
         let met = match self.goals {
             Some(LimitVerdict::Kept) => 1.0,
@@ -77,7 +75,6 @@ impl RunVerdict {
 
 impl Warning {
     /// Whether a row with this warning cannot be reliable.
-    #[must_use]
     pub fn lowers_trust(&self) -> bool {
         match self.severity {
             Severity::Invalid => true,
@@ -89,7 +86,6 @@ impl Warning {
 
 impl Run {
     /// The worst outcome of all goals.
-    #[must_use]
     pub fn goals_outcome(&self) -> Option<LimitVerdict> {
         self.goals.iter().map(|it| it.verdict).max()
     }

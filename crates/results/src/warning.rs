@@ -46,7 +46,6 @@ impl Warning {
     /// # Panics
     ///
     /// In debug builds, when the list of codes does not allow the severity.
-    #[must_use]
     pub fn new(severity: Severity, code: WarningCode, cause: impl Into<String>) -> Self {
         debug_assert!(
             code.severities().contains(&severity),
@@ -61,19 +60,16 @@ impl Warning {
     }
 
     /// An info warning, worth knowing.
-    #[must_use]
     pub fn info(code: WarningCode, cause: impl Into<String>) -> Self {
         Self::new(Severity::Info, code, cause)
     }
 
     /// A warning that changes the meaning of a number.
-    #[must_use]
     pub fn warn(code: WarningCode, cause: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, cause)
     }
 
     /// A warning that makes a number useless.
-    #[must_use]
     pub fn invalid(code: WarningCode, cause: impl Into<String>) -> Self {
         Self::new(Severity::Invalid, code, cause)
     }
@@ -96,7 +92,6 @@ impl Warning {
     }
 
     /// Cause and advice, as shown to users.
-    #[must_use]
     pub fn text(&self) -> String {
         advised(&self.cause, &self.advice)
     }

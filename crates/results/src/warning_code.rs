@@ -53,7 +53,6 @@ macro_rules! warning_codes {
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
             /// Stable name in kebab case.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$name => $code,)+
@@ -62,7 +61,6 @@ macro_rules! warning_codes {
             }
 
             /// Possible severities, lightest first.
-            #[must_use]
             pub const fn severities(&self) -> &'static [Severity] {
                 match self {
                     $(Self::$name => &[$(Severity::$weight,)+],)+
@@ -71,7 +69,6 @@ macro_rules! warning_codes {
             }
 
             /// Subject of the warning.
-            #[must_use]
             pub const fn scope(&self) -> WarningScope {
                 match self {
                     $(Self::$name => WarningScope::$scope,)+
@@ -80,7 +77,6 @@ macro_rules! warning_codes {
             }
 
             /// When it is issued, or what happened; `None` for a code of another version.
-            #[must_use]
             pub const fn meaning(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => Some($meaning),)+

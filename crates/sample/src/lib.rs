@@ -19,7 +19,6 @@ use results::{
 use stats::{CONFIDENCE, Drift, DriftVerdict, Estimate, PercentileEstimate, Verdict};
 
 /// A complete run of the check-up.
-#[must_use]
 pub fn run() -> Run {
     let answer = "Random reads: one client waits 47 us; from about 60,000 per second on the \
                   response time grows faster than the load.";
@@ -128,7 +127,6 @@ fn target() -> TargetDescription {
 }
 
 /// A target with all facts that the ordinary one lacks.
-#[must_use]
 pub fn rich_target() -> TargetDescription {
     let mut target = target();
     target.given = "data.img".into();
@@ -156,7 +154,6 @@ pub fn rich_target() -> TargetDescription {
 }
 
 /// Two cautions.
-#[must_use]
 pub fn cautions() -> Vec<Caution> {
     vec![
         Caution {
@@ -173,7 +170,6 @@ pub fn cautions() -> Vec<Caution> {
 }
 
 /// An estimate with a symmetric interval of `share` on both sides.
-#[must_use]
 pub fn estimate(value: f64, share: f64) -> Estimate {
     Estimate {
         value,
@@ -416,7 +412,6 @@ fn counters(kind: &SampleMeasurement, completions: u64) -> CountersDelta {
 }
 
 /// A curve with every kind of outcome of a level.
-#[must_use]
 pub fn curve() -> Curve {
     let point = |clients: u32, load: f64, response: f64, is_scout: bool| CurvePoint {
         offered: None,

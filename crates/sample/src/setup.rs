@@ -8,7 +8,6 @@ use workload::{
 };
 
 /// Request of the check-up, as resolved.
-#[must_use]
 pub fn setup() -> Setup {
     let mut setup = Setup::new("run", 8213)
         .with("target", ".")
@@ -24,7 +23,6 @@ pub fn setup() -> Setup {
 }
 
 /// Random 4 KiB reads by clients without think time.
-#[must_use]
 pub fn reads() -> ClientSpec {
     ClientSpec::Mix(MixSpec {
         addresses: AddressSpec {
@@ -51,7 +49,6 @@ pub fn reads() -> ClientSpec {
 }
 
 /// Workloads of every kind of client.
-#[must_use]
 pub fn all_clients() -> Vec<ClientSpec> {
     let think = Gap {
         shape: GapShape::Exponential,

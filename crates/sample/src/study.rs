@@ -8,7 +8,6 @@ use results::{
 use super::estimate;
 
 /// Two block sizes on two hosts, one round.
-#[must_use]
 pub fn study() -> Study {
     let cells = [
         ("1KiB", "linux1"),

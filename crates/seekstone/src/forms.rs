@@ -256,7 +256,6 @@ pub const FORMS: &[RunForm] = &[
 const UNKNOWN: [&str; 7] = ["png", "jpg", "jpeg", "gif", "pdf", "xls", "xlsx"];
 
 /// The form of that name.
-#[must_use]
 pub fn form_named(name: &str) -> Option<&'static RunForm> {
     FORMS
         .iter()
@@ -264,7 +263,6 @@ pub fn form_named(name: &str) -> Option<&'static RunForm> {
 }
 
 /// The form that the ending of a file's name stands for, if it does for one.
-#[must_use]
 pub fn form_of_ending(path: &Path) -> Option<&'static RunForm> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     FORMS
@@ -325,7 +323,6 @@ impl RunForm {
     }
 
     /// Why it must not go into a file of that name: whoever opens it takes it for another.
-    #[must_use]
     pub fn mismatch(&self, path: &Path) -> Option<String> {
         let form = self.name;
         let is_lines = matches!(self.writing, FormWriting::OfOne(_, Several::Lines));

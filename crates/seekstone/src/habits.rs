@@ -34,14 +34,12 @@ const NUMBERS: [(&str, &str); 3] = [
 ];
 
 /// Whether that is a job file of fio, which is no storage to be measured.
-#[must_use]
 pub fn is_job_file(target: &TargetName) -> bool {
     let path = Path::new(target);
     path.extension().is_some_and(|it| it == "fio") && path.is_file()
 }
 
 /// What to do with a job file of fio.
-#[must_use]
 pub fn on_job_file(target: &TargetName, definition: &Command) -> String {
     let advice = match definition.find_subcommand("fio") {
         Some(_) => format!("`seekstone fio {target}` runs it"),
@@ -51,7 +49,6 @@ pub fn on_job_file(target: &TargetName, definition: &Command) -> String {
 }
 
 /// What to type in place of dd's operands, which would be taken for targets.
-#[must_use]
 pub fn instead_of_dd(typed: &[String]) -> Option<String> {
     // `time` starts dd itself.
     if typed.first().is_some_and(|command| command == "time") {
@@ -72,7 +69,6 @@ pub fn instead_of_dd(typed: &[String]) -> Option<String> {
 
 /// What was typed, with `run` put in before a target that stands in a command's place, and `list`
 /// behind `runs`.
-#[must_use]
 pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsString> {
     if words.len() == 2 && words[1] == "runs" {
         words.push("list".into());
@@ -91,7 +87,6 @@ pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsStr
 }
 
 /// The parser's error, with what the option is called here, or whose it is.
-#[must_use]
 pub fn answered(error: Error, definition: &Command, typed: &[String]) -> Error {
     let error = with_tip(best_first(error), definition, typed);
     let text = error.render().to_string();

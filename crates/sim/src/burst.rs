@@ -164,7 +164,6 @@ impl PartialEq for LimitKey {
 
 impl BurstLimits {
     /// Limits with a common credit size and initial fill.
-    #[must_use]
     pub const fn new(
         limits: Vec<(&'static LimitKey, BurstLimit)>,
         io_size: Option<u64>,
@@ -177,13 +176,11 @@ impl BurstLimits {
         }
     }
 
-    #[must_use]
     pub const fn is_none(&self) -> bool {
         self.limits.is_empty()
     }
 
     /// Wraps the device in its limits.
-    #[must_use]
     pub fn around(&self, device: Box<dyn Device>) -> Box<dyn Device> {
         match self.is_none() {
             true => device,
@@ -201,7 +198,6 @@ impl BurstLimits {
     }
 
     /// Derived facts: each limit's name, and how long a full bucket lasts.
-    #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let facts = self.limits.iter().map(|(key, limit)| {
             let rate = |rate| format!("{}/s", key.counted.in_words(rate));

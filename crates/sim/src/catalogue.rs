@@ -15,7 +15,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The text of a built-in device or machine.
-#[must_use]
 pub fn text(name: &str) -> Option<&'static str> {
     let found = DEVICES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text)

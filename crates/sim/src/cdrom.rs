@@ -40,7 +40,6 @@ pub struct CdSpec {
 
 impl CdSpec {
     /// Rotation time at a block, nanoseconds.
-    #[must_use]
     pub fn turn(&self, block: u64) -> u64 {
         let (inner, outer) = (self.turn_inner as f64, self.turn_outer as f64);
         let share = block as f64 / self.blocks as f64;
@@ -50,7 +49,6 @@ impl CdSpec {
     }
 
     /// Time from one block to another that does not follow it, nanoseconds.
-    #[must_use]
     pub fn access(&self, from: u64, to: u64) -> u64 {
         let distance = from.abs_diff(to);
         let half_turn = self.turn(to) / 2;
@@ -81,7 +79,6 @@ pub struct CdDrive {
 
 impl Cd {
     /// An idle drive at the inner edge, with an empty buffer.
-    #[must_use]
     pub const fn new(spec: CdSpec) -> Self {
         Self::of(CdDrive {
             spec,

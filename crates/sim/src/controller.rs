@@ -40,7 +40,6 @@ pub struct Controller {
 
 impl Controller {
     /// An empty cache in front of `storage`.
-    #[must_use]
     pub fn new(spec: ControllerSpec, storage: Box<dyn Device>) -> Self {
         Self {
             cache: FileCache::new((spec.cache / BLOCK) as usize),

@@ -93,7 +93,6 @@ const KINDS: [(&str, DefinitionKind); 8] = [
 
 impl DefinitionKind {
     /// The name in definitions and lists.
-    #[must_use]
     pub fn name(self) -> &'static str {
         let found = KINDS.iter().find(|(_, kind)| *kind == self);
         found.map_or("", |(name, _)| *name)
@@ -158,7 +157,6 @@ pub fn read(
 }
 
 /// Whether a name refers to a file.
-#[must_use]
 pub fn is_file(name: &str) -> bool {
     name.contains('/') || name.to_ascii_lowercase().ends_with(".toml")
 }

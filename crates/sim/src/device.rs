@@ -36,7 +36,6 @@ pub enum Action {
 
 impl Action {
     /// Whether it is a write that is durable when complete.
-    #[must_use]
     pub fn is_durable_write(self) -> bool {
         matches!(self, Self::Write(durability) if durability.is_durable())
     }
@@ -68,7 +67,6 @@ pub struct Answer {
 
 impl Command {
     /// Complete success.
-    #[must_use]
     pub const fn done(&self) -> Answer {
         Answer {
             tag: self.tag,
@@ -77,7 +75,6 @@ impl Command {
     }
 
     /// Failure.
-    #[must_use]
     pub const fn failed(&self, errno: Errno) -> Answer {
         Answer {
             tag: self.tag,
@@ -86,7 +83,6 @@ impl Command {
     }
 
     /// The byte after the last.
-    #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset + self.len
     }
@@ -280,7 +276,6 @@ impl<T> Calendar<T> {
     }
 
     /// Time of the next event.
-    #[must_use]
     pub fn next(&self) -> Option<Instant> {
         self.entries.peek().map(|Reverse(entry)| entry.at)
     }
@@ -375,13 +370,11 @@ impl Server {
 }
 
 /// The earlier of two optional instants.
-#[must_use]
 pub fn first(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
 
 /// Time to transfer `bytes` at a rate in bytes per second, in nanoseconds, rounded.
-#[must_use]
 pub fn transfer_ns(bytes: u64, rate: f64) -> u64 {
     (bytes as f64 * 1e9 / rate).round() as u64
 }

@@ -82,7 +82,6 @@ pub struct DiskSpec {
 
 impl DiskSpec {
     /// The same disk with all times multiplied by `factor`.
-    #[must_use]
     pub fn slowed(&self, factor: f64) -> Self {
         let slow = |time: u64| (time as f64 * factor).round() as u64;
         let mut spec = self.clone();
@@ -116,7 +115,6 @@ impl DiskSpec {
     ///
     /// # Panics
     /// If there are more units than cylinders, or the surfaces cannot be divided evenly.
-    #[must_use]
     pub fn unit(&self, units: u32, split: Split) -> Self {
         let table = self.seek_table();
         let cylinders = table.len() as u32;
@@ -153,7 +151,6 @@ impl DiskSpec {
     }
 
     /// Seek time by distance in cylinders, nanoseconds.
-    #[must_use]
     pub fn seek_table(&self) -> Vec<u64> {
         let cylinders = self.layout.zones.iter().map(|zone| zone.cylinders).sum();
         self.seek.table(cylinders)
@@ -161,7 +158,6 @@ impl DiskSpec {
 
     /// Sustained rate in a zone, bytes per second: a track per rotation plus a switch, where the
     /// skew is no longer than the switch.
-    #[must_use]
     pub fn sustained_rate(&self, zone: &ZoneSpec) -> f64 {
         let track = u64::from(zone.sectors) * u64::from(self.sector_bytes);
         let heads = f64::from(self.layout.heads);
@@ -203,7 +199,6 @@ struct Dirty {
 
 impl Disk {
     /// An idle disk whose platters are at an angle of `phase` ns.
-    #[must_use]
     pub fn new(spec: DiskSpec, phase: u64) -> Self {
         let geometry = Geometry::new(&spec.layout);
         let sectors = geometry.sectors();

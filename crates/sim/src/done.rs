@@ -105,7 +105,6 @@ impl Done {
     }
 
     /// The same as a driver's activity, with memory if there is a file cache.
-    #[must_use]
     pub fn activity(&self, has_cache: bool) -> Activity {
         Activity {
             cpu_busy_ns: Some(self.cpu_busy_ns),

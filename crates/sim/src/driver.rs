@@ -86,7 +86,6 @@ struct Pending {
 
 impl SimDriver {
     /// A driver that starts at `start` and takes up to `capacity` requests.
-    #[must_use]
     pub fn new(device: Box<dyn Device>, capacity: usize, start: Instant) -> Self {
         Self {
             now: start,
@@ -137,19 +136,16 @@ impl SimDriver {
     }
 
     /// Service times of the device without queueing, if it is a queue.
-    #[must_use]
     pub fn served(&self) -> Option<Served> {
         self.device.served()
     }
 
     /// Reads of the file cache in front of the device, if there is one.
-    #[must_use]
     pub fn cache_reads(&self) -> Option<CacheReads> {
         self.device.cache_reads()
     }
 
     /// Work of processors and storage of each host so far, the server first.
-    #[must_use]
     pub fn activity_of_hosts(&self) -> Vec<Activity> {
         if let TargetShape::Machine { has_host: true, .. } = self.shape {
             let hosts = self.device.done_of_hosts(self.now).into_iter();
@@ -159,7 +155,6 @@ impl SimDriver {
     }
 
     /// Completes everything outstanding. Returns the device and the time.
-    #[must_use]
     pub fn into_device(mut self) -> (Box<dyn Device>, Instant) {
         let mut done = Vec::new();
         while !self.is_idle() {

@@ -18,7 +18,6 @@ pub type Fact = (&'static str, String);
 
 impl MachineSpec {
     /// Derived facts.
-    #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![("capacity", Bytes(self.size()).decimal())];
         match &self.device {

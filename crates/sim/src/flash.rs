@@ -64,33 +64,28 @@ pub struct FlashSpec {
 
 impl FlashSpec {
     /// User pages per die.
-    #[must_use]
     pub fn user_pages(&self) -> u32 {
         let physical = f64::from(self.blocks) * f64::from(self.pages_per_block);
         (physical * (1.0 - self.spare)) as u32
     }
 
     /// Physical over user pages, without the reserved free blocks. Determines the cost of cleaning.
-    #[must_use]
     pub fn spare_factor(&self) -> f64 {
         let usable = f64::from(self.blocks - self.reserve) * f64::from(self.pages_per_block);
         usable / f64::from(self.user_pages())
     }
 
-    #[must_use]
     pub const fn die_count(&self) -> u32 {
         self.channels * self.dies
     }
 
     /// User capacity, bytes.
-    #[must_use]
     pub fn size(&self) -> u64 {
         u64::from(self.user_pages()) * u64::from(self.die_count()) * u64::from(self.page)
     }
 
     /// Random page writes per second while spare blocks last, and in steady state, by the law of
     /// FIFO cleaning.
-    #[must_use]
     pub fn write_rates(&self) -> [f64; 2] {
         let transfer = transfer_ns(u64::from(self.page), self.channel_rate) as f64;
         let channels = f64::from(self.channels) * 1e9 / transfer;
@@ -103,7 +98,6 @@ impl FlashSpec {
 
     /// Upper bound of page reads per second at that depth: limited by outstanding requests, dies,
     /// or channels.
-    #[must_use]
     pub fn read_bound(&self, depth: u32) -> f64 {
         let transfer = transfer_ns(u64::from(self.page), self.channel_rate) as f64;
         let read = self.read as f64;
@@ -215,7 +209,6 @@ enum FlashStage {
 
 impl Flash {
     /// An idle flash device.
-    #[must_use]
     pub fn new(spec: FlashSpec) -> Self {
         let mut log = DieMapping::new(
             spec.blocks,
@@ -250,7 +243,6 @@ impl Flash {
     }
 
     /// Pages programmed since the start, by the user and by cleaning.
-    #[must_use]
     pub const fn programs(&self) -> u64 {
         self.programs
     }

@@ -18,7 +18,6 @@ pub struct SimGroup {
 
 impl SimGroup {
     /// The drivers of these targets, at the same time and with equal capacity.
-    #[must_use]
     pub fn new(mut members: Vec<(TargetId, SimDriver)>) -> Self {
         members.sort_by_key(|(target, _)| *target);
         let now = members.iter().map(|(_, it)| it.now()).max();
@@ -32,7 +31,6 @@ impl SimGroup {
 
     /// Completes everything outstanding. Returns the devices in the order of their targets, and the
     /// time of the last completion.
-    #[must_use]
     pub fn into_devices(self) -> (Vec<Box<dyn Device>>, Instant) {
         let mut end = self.now;
         let ended = self.members.into_iter().map(|(_, member)| {

@@ -83,7 +83,6 @@ enum HostStage {
 
 impl Host {
     /// An idle host with an empty file cache.
-    #[must_use]
     pub fn new(spec: HostSpec, storage: Box<dyn Device>) -> Self {
         let room = spec.room(spec.cache, 0) / spec.page;
         Self {

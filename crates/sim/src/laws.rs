@@ -43,7 +43,6 @@ pub struct QueueAnswer {
 
 impl SimSpec {
     /// The law for this model under `load`, if one applies.
-    #[must_use]
     pub fn answer(&self, load: QueueLoad) -> Option<QueueAnswer> {
         let is_sound = self.faults == Faults::default();
         self.queue().filter(|_| is_sound)?.answer(load)
@@ -52,7 +51,6 @@ impl SimSpec {
 
 impl QueueSpec {
     /// The law for this queue under `load`, if one applies.
-    #[must_use]
     pub fn answer(&self, load: QueueLoad) -> Option<QueueAnswer> {
         if self.pace != ServiceTimeScaling::default() || !self.limits.is_none() {
             return None;

@@ -33,7 +33,6 @@ pub struct LinkSpec {
 
 impl LinkSpec {
     /// Bytes on the wire for `data` bytes of data.
-    #[must_use]
     pub const fn wire_bytes(&self, data: u64) -> u64 {
         let packets = data.div_ceil(self.packet - self.header);
         data + packets * self.header
@@ -107,7 +106,6 @@ enum LinkStage {
 impl Link {
     /// An idle link on a wire, to a server whose processor needs `server_byte` nanoseconds per byte
     /// on it.
-    #[must_use]
     pub fn new(spec: LinkSpec, server: Box<dyn Device>, server_byte: f64, wire: Wire) -> Self {
         Self {
             spec,

@@ -122,7 +122,6 @@ impl DeviceSpec {
     }
 
     /// Size of one device, bytes.
-    #[must_use]
     pub fn size(&self) -> u64 {
         match self {
             Self::Disk(spec) => spec.capacity,
@@ -137,7 +136,6 @@ impl DeviceSpec {
 
 impl MachineSpec {
     /// Size of the storage, bytes.
-    #[must_use]
     pub fn size(&self) -> u64 {
         let device = self.device.size();
         let array = self.array.array.as_ref();
@@ -145,7 +143,6 @@ impl MachineSpec {
     }
 
     /// Size of file caches, the controller's cache, and the buffers of all disks, bytes.
-    #[must_use]
     pub fn cache_bytes(&self) -> u64 {
         let hosts = self.host.iter().chain(&self.server);
         let file_caches: u64 = hosts.map(|host| host.room(host.cache_max, 0)).sum();
@@ -164,20 +161,17 @@ impl MachineSpec {
     }
 
     /// Whether processors are modelled.
-    #[must_use]
     pub const fn has_host(&self) -> bool {
         self.host.is_some()
     }
 
     /// The idle machine with empty caches; `seed` determines the angle of platters.
-    #[must_use]
     pub fn build(&self, seed: u64) -> Box<dyn Device> {
         self.around(self.server_at_rest(seed), &Wire::default())
     }
 
     /// The same with `clients` clients, each with its own host and link, at one server. None if the
     /// machine has no server.
-    #[must_use]
     pub fn build_site(&self, seed: u64, clients: usize) -> Option<Box<dyn Device>> {
         self.server.as_ref()?;
         let server = self.server_at_rest(seed);

@@ -20,7 +20,6 @@ pub type MemoryDevice = SerialDevice<MemorySpec>;
 
 impl MemoryDevice {
     /// An idle memory disk.
-    #[must_use]
     pub const fn new(spec: MemorySpec) -> Self {
         Self::of(spec)
     }

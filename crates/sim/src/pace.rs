@@ -25,7 +25,6 @@ pub struct ServiceTimeScaling {
 
 impl ServiceTimeScaling {
     /// Factor of a service time that starts `elapsed` after the first operation.
-    #[must_use]
     pub fn factor(&self, elapsed: Duration) -> f64 {
         let spans =
             |change: ServiceTimeChange| elapsed.as_nanos() as f64 / change.span.as_nanos() as f64;

@@ -64,7 +64,6 @@ impl<T> PartialOrd for ProcessorTask<T> {
 
 impl<T> Processors<T> {
     /// `count` idle processors.
-    #[must_use]
     pub fn new(count: usize) -> Self {
         assert!(count > 0, "work needs a processor");
         Self {
@@ -80,7 +79,6 @@ impl<T> Processors<T> {
     }
 
     /// Number of busy or held processors.
-    #[must_use]
     pub fn busy(&self) -> usize {
         (self.held + self.pollers + self.pieces.len()).min(self.count)
     }
@@ -102,7 +100,6 @@ impl<T> Processors<T> {
     }
 
     /// When the next piece is done.
-    #[must_use]
     pub const fn next_done(&self) -> Option<Instant> {
         self.next
     }

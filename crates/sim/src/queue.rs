@@ -167,7 +167,6 @@ pays for), credits=5% (how full buckets are at the start)";
 
 /// The formula of a queue model: for random arrivals, `rate` is their mean number per second.
 /// Sources: Kleinrock, Queueing Systems I; `pareto` and `cache` have service times only.
-#[must_use]
 pub fn formula(model: &str) -> Option<&'static str> {
     Some(match model {
         "mm1" => {
@@ -201,7 +200,6 @@ pub struct QueueParameters {
 }
 
 impl QueueParameters {
-    #[must_use]
     pub fn new(model: &str, defaults: &[(&'static str, &'static str)]) -> Self {
         let values = defaults
             .iter()
@@ -235,13 +233,11 @@ impl QueueParameters {
     }
 
     /// All parameters.
-    #[must_use]
     pub fn known(&self) -> Vec<&str> {
         self.values.keys().copied().collect()
     }
 
     /// The error for an invalid value.
-    #[must_use]
     pub fn refuse(&self, key: &str, reason: &(impl ToString + ?Sized)) -> SimError {
         SimError::Value {
             model: self.model.clone(),

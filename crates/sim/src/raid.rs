@@ -157,7 +157,6 @@ impl Rebuild {
 
 impl Array {
     /// An array of these disks. If it is degraded or rebuilding, the last disk is affected.
-    #[must_use]
     pub fn new(spec: &ArraySpec, disks: Vec<Box<dyn Device>>) -> Self {
         let layout = spec.layout;
         assert_eq!(disks.len(), layout.disks, "an array has all its disks");
@@ -197,7 +196,6 @@ impl Array {
     }
 
     /// Number of operations of each disk.
-    #[must_use]
     pub fn operations(&self) -> &[Operations] {
         &self.operations
     }

@@ -136,7 +136,6 @@ impl Rt11 {
     ///
     /// # Panics
     /// If the volume is too small for its directory.
-    #[must_use]
     pub fn new(
         spec: Rt11Spec,
         storage: Box<dyn Device>,
@@ -162,13 +161,11 @@ impl Rt11 {
     }
 
     /// Work done since the start.
-    #[must_use]
     pub const fn work(&self) -> Rt11Work {
         self.work
     }
 
     /// Directory segments in use.
-    #[must_use]
     pub const fn segments_used(&self) -> usize {
         self.directory.segments_used()
     }
@@ -510,13 +507,11 @@ impl Rt11 {
 
 impl Rt11Spec {
     /// Directory segments of a volume with that many blocks.
-    #[must_use]
     pub fn segments_on(&self, blocks: u64) -> usize {
         self.segments.unwrap_or_else(|| default_segments(blocks))
     }
 
     /// Blocks for files on a volume with that many bytes.
-    #[must_use]
     pub fn data_blocks(&self, bytes: u64) -> u64 {
         let blocks = volume_blocks(bytes);
         blocks.saturating_sub(segment_block(self.segments_on(blocks) + 1))

@@ -73,7 +73,6 @@ enum ShingledWork {
 
 impl ShingledDisk {
     /// Idle, with an empty media cache.
-    #[must_use]
     pub const fn new(spec: ShinglesSpec, disk: Box<dyn Device>) -> Self {
         Self {
             spec,

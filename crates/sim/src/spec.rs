@@ -159,7 +159,6 @@ impl SimSpec {
     }
 
     /// A driver on this model, idle at `start`, with all random draws from `seed`.
-    #[must_use]
     pub fn driver(&self, seed: u64, capacity: usize, start: Instant) -> SimDriver {
         self.driver_on(self.device(seed), seed, capacity, start)
     }
@@ -167,21 +166,18 @@ impl SimSpec {
     /// A driver for programs of several hosts: the server and `clients` clients. Program `n` runs
     /// on host `n` modulo their number, the server being the first. None if the machine has no
     /// server.
-    #[must_use]
     pub fn driver_of_site(&self, seed: u64, capacity: usize, clients: usize) -> Option<SimDriver> {
         let device = self.machine()?.build_site(seed, clients)?;
         Some(self.driver_on(device, seed, capacity, Instant::START))
     }
 
     /// Time of a unit of CPU work at the server, if its definition states it.
-    #[must_use]
     pub fn cpu_unit_of_server(&self) -> Option<Duration> {
         let server = self.machine()?.server.as_ref()?;
         server.cpu_unit.map(Duration)
     }
 
     /// A driver on a used device.
-    #[must_use]
     pub fn driver_on(
         &self,
         device: Box<dyn Device>,
@@ -201,7 +197,6 @@ impl SimSpec {
     }
 
     /// The idle device.
-    #[must_use]
     pub fn device(&self, seed: u64) -> Box<dyn Device> {
         match &self.subject {
             SimulatedModel::Queue(queue) => {
@@ -213,7 +208,6 @@ impl SimSpec {
     }
 
     /// Whether it keeps state between trials: caches, arm position, credits.
-    #[must_use]
     pub fn keeps_state(&self) -> bool {
         match &self.subject {
             SimulatedModel::Queue(queue) => !queue.limits.is_none(),
@@ -222,14 +216,12 @@ impl SimSpec {
     }
 
     /// Whether it is read-only.
-    #[must_use]
     pub fn is_read_only(&self) -> bool {
         let machine = self.machine();
         machine.is_some_and(|machine| matches!(machine.device, DeviceSpec::Cd(_)))
     }
 
     /// The machine; none for a queue.
-    #[must_use]
     pub fn machine(&self) -> Option<&MachineSpec> {
         match &self.subject {
             SimulatedModel::Queue(_) => None,
@@ -238,14 +230,12 @@ impl SimSpec {
     }
 
     /// Time of a unit of the DISKRAND document's CPU work, if its definition states it.
-    #[must_use]
     pub fn cpu_unit(&self) -> Option<Duration> {
         let host = self.machine()?.host.as_ref()?;
         host.cpu_unit.map(Duration)
     }
 
     /// Size of all caches between a program and the medium, bytes, if any.
-    #[must_use]
     pub fn cache_bytes(&self) -> Option<u64> {
         let bytes = match &self.subject {
             SimulatedModel::Queue(queue) => match queue.law {
@@ -325,14 +315,12 @@ impl FileSystemSpec {
         })
     }
 
-    #[must_use]
     pub const fn machine(&self) -> &MachineSpec {
         &self.machine
     }
 
     /// The idle system at `start` with a freshly initialised volume; `seed` determines the angle of
     /// platters.
-    #[must_use]
     pub fn build(&self, seed: u64, start: Instant) -> Rt11 {
         let storage = self.machine.build(seed);
         Rt11::new(

@@ -55,13 +55,11 @@ pub struct DeviceLimits {
 }
 
 impl DeviceLimits {
-    #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
     /// Wraps the device in all limits.
-    #[must_use]
     pub fn around(&self, mut device: Box<dyn Device>) -> Box<dyn Device> {
         if let Some(spec) = &self.shingles {
             device = Box::new(ShingledDisk::new(spec.clone(), device));
@@ -88,7 +86,6 @@ impl DeviceLimits {
     }
 
     /// Derived facts.
-    #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let rate = |rate: f64| format!("{}/s", Bytes(rate as u64).decimal());
         let mut facts = self.burst.facts();

@@ -48,7 +48,6 @@ pub enum ServiceLaw {
 
 impl ServiceLaw {
     /// Long-run mean, nanoseconds; unknown for a moving head.
-    #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         match self {
             Self::Constant { time_ns } => Some(*time_ns),
@@ -65,7 +64,6 @@ impl ServiceLaw {
     }
 
     /// Mean square, in square nanoseconds, if times are independent and it exists.
-    #[must_use]
     pub fn mean_square(&self) -> Option<f64> {
         match *self {
             Self::Constant { time_ns } => Some(time_ns * time_ns),
@@ -134,7 +132,6 @@ pub struct Station {
 impl Station {
     /// An idle station with service times drawn from `seed`. Without `servers` there is one per
     /// operation: a pure delay without a queue.
-    #[must_use]
     pub fn new(law: ServiceLaw, servers: Option<usize>, seed: u64) -> Self {
         assert!(servers != Some(0), "a station needs a server");
         Self {

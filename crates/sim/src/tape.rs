@@ -42,19 +42,16 @@ pub struct TapeSpec {
 
 impl TapeSpec {
     /// Capacity in uncompressed bytes.
-    #[must_use]
     pub fn size(&self) -> u64 {
         (self.passes as f64 * self.pass_bytes as f64 * self.compression) as u64
     }
 
     /// Streaming rate in uncompressed bytes per second.
-    #[must_use]
     pub fn streaming_rate(&self) -> f64 {
         self.rate * self.compression
     }
 
     /// Time from one host byte to another that does not follow it, nanoseconds.
-    #[must_use]
     pub fn locate_ns(&self, from: u64, to: u64) -> u64 {
         let place = |byte: u64| {
             let (pass, share) = self.place(byte);
@@ -87,7 +84,6 @@ impl TapeSpec {
 
     /// Time to skip file marks from one host byte to a later one, nanoseconds: all tape between
     /// them passes at search speed.
-    #[must_use]
     pub fn skip_ns(&self, from: u64, to: u64) -> u64 {
         let to = to.max(from);
         let passes = (to - from) as f64 / self.compression / self.pass_bytes as f64;
@@ -125,7 +121,6 @@ pub struct TapeDrive {
 
 impl Tape {
     /// An idle drive at the beginning of the tape.
-    #[must_use]
     pub const fn new(spec: TapeSpec) -> Self {
         Self::of(TapeDrive {
             spec,

@@ -134,7 +134,6 @@ impl Under {
 
 impl Transport {
     /// A transfer that starts at `now`.
-    #[must_use]
     pub fn new(between: Between, source: CommandSource, sink: CommandSource, now: Instant) -> Self {
         assert!(between.window > 0, "something must be under way");
         Self {
@@ -225,19 +224,16 @@ impl Transport {
     }
 
     /// Current time.
-    #[must_use]
     pub const fn now(&self) -> Instant {
         self.now
     }
 
     /// Work done so far.
-    #[must_use]
     pub const fn done(&self) -> Transported {
         self.done
     }
 
     /// Source and sink in their final states.
-    #[must_use]
     pub fn into_devices(self) -> [Box<dyn Device>; 2] {
         [self.source.device, self.sink.device]
     }

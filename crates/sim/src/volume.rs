@@ -27,7 +27,6 @@ pub struct Volume {
 
 impl Volume {
     /// Idle, with times drawn from `seed`.
-    #[must_use]
     pub fn new(spec: VolumeSpec, seed: u64) -> Self {
         Self {
             spec,

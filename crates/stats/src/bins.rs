@@ -25,7 +25,6 @@ pub struct LogBins {
 
 impl LogBins {
     /// No values yet.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -39,14 +38,12 @@ impl LogBins {
 
     /// The bin that holds `value` (ns).
     #[inline]
-    #[must_use]
     pub fn bin_of(value: u64) -> u16 {
         let shift = (value | PER_OCTAVE).ilog2() - PER_OCTAVE_BITS;
         ((u64::from(shift) << PER_OCTAVE_BITS) + (value >> shift)) as u16
     }
 
     /// The smallest value (ns) of a bin.
-    #[must_use]
     pub fn lower_edge(bin: u16) -> u64 {
         let bin = u64::from(bin);
         if bin < PER_OCTAVE {
@@ -57,7 +54,6 @@ impl LogBins {
     }
 
     /// The first value (ns) above a bin; for the last bin `u64::MAX`.
-    #[must_use]
     pub fn upper_edge(bin: u16) -> u64 {
         if usize::from(bin) + 1 >= BIN_COUNT {
             u64::MAX
@@ -125,14 +121,12 @@ impl LogBins {
     }
 
     /// Number of values.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// Whether bins that were read from elsewhere are such as this type makes: in order, each with
     /// values, and few enough of them to be added up.
-    #[must_use]
     pub fn is_sound(&self) -> bool {
         let sum = self
             .counts
@@ -149,13 +143,11 @@ impl LogBins {
     }
 
     /// Whether there are no values.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bins.is_empty()
     }
 
     /// Number of values at or below `value` (ns), interpolated linearly inside its bin.
-    #[must_use]
     pub fn count_below(&self, value: f64) -> f64 {
         let mut below = 0.0;
         for (bin, count) in self.iter() {
@@ -169,7 +161,6 @@ impl LogBins {
     }
 
     /// Number of values in the bins before `bin`, and a `fraction` of those in it.
-    #[must_use]
     pub fn count_until(&self, bin: u16, fraction: f64) -> f64 {
         let at = self.bins.partition_point(|&other| other < bin);
         let before: u64 = self.counts[..at].iter().sum();
@@ -179,7 +170,6 @@ impl LogBins {
 
     /// The value (ns) at which a share `p` of all values lies at or below, interpolated inside
     /// its bin; `None` without values.
-    #[must_use]
     pub fn quantile(&self, p: f64) -> Option<f64> {
         let wanted = p.clamp(0.0, 1.0) * self.total() as f64;
         let mut below = 0.0;

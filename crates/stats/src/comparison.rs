@@ -34,7 +34,6 @@ const MAD_SCALE: f64 = 0.674_489_750_196_081_7;
 
 /// Whether so many pairs bear a conclusion: a difference, that there is none, or none shown.
 /// A round is a pair where it is complete: all that is compared was measured in it.
-#[must_use]
 pub const fn bears_conclusion(pairs: usize) -> bool {
     pairs >= PAIRS_MIN
 }
@@ -66,7 +65,6 @@ pub struct Comparison {
 impl Comparison {
     /// The verdict: a difference or an equivalence is claimed only if the whole interval lies on
     /// one side of `margin`, a share, and there are pairs enough ([`bears_conclusion`]).
-    #[must_use]
     pub fn difference(&self, margin: f64) -> Difference {
         let Estimate { low, high, .. } = self.ratio;
         let (below, above) = (1.0 / (1.0 + margin), 1.0 + margin);
@@ -88,7 +86,6 @@ impl Comparison {
 ///
 /// `None` for fewer than two pairs, and when a value is not positive and finite: such values have
 /// no ratio.
-#[must_use]
 pub fn compare_pairs(pairs: &[(f64, f64)], confidence: f64) -> Option<Comparison> {
     let is_usable = |x: f64| x > 0.0 && x.is_finite();
     if !pairs.iter().all(|&(a, b)| is_usable(a) && is_usable(b)) {
@@ -113,7 +110,6 @@ pub fn compare_pairs(pairs: &[(f64, f64)], confidence: f64) -> Option<Comparison
 
 /// The mean of independent replicates with Student's t; `None` for fewer than two, or for a value
 /// that is not finite.
-#[must_use]
 pub fn replicate_mean(values: &[f64], confidence: f64) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|x| x.is_finite()) {
         return None;
@@ -134,7 +130,6 @@ pub fn replicate_mean(values: &[f64], confidence: f64) -> Option<Estimate> {
 
 /// Adjusts the p-values of a family so that the chance of even one false claim stays at the level
 /// at which they are read (Holm, 1979). In the order given; never above 1.
-#[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
@@ -154,7 +149,6 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 /// series of five.
 ///
 /// Fewer than five values, or more than half of them alike, name none.
-#[must_use]
 pub fn outliers(values: &[f64]) -> Vec<usize> {
     if values.len() < 5 || !values.iter().all(|x| x.is_finite()) {
         return Vec::new();
@@ -178,7 +172,6 @@ fn outlier_score(count: usize) -> f64 {
 }
 
 /// The middle value, or the mean of the two in the middle; NaN for none.
-#[must_use]
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -41,7 +41,6 @@ impl Default for TimeCounts {
 
 impl TimeCounts {
     /// No times yet. Takes 0.25 MB of address space, and memory only where times fall.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             counts: vec![0; EXPECTED_LEN],
@@ -76,7 +75,6 @@ impl TimeCounts {
     }
 
     /// The same as a histogram.
-    #[must_use]
     pub fn to_histogram(&self) -> Histogram {
         let buckets = self
             .counts

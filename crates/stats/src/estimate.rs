@@ -36,7 +36,6 @@ pub struct Estimate {
 
 impl Estimate {
     /// A value known exactly, such as the mean of a constant series.
-    #[must_use]
     pub fn exact(value: f64, samples: f64) -> Self {
         Self {
             value,
@@ -48,7 +47,6 @@ impl Estimate {
     }
 
     /// The value alone, where nothing is known of its error.
-    #[must_use]
     pub fn without_interval(&self) -> Self {
         Self {
             low: 0.0,
@@ -58,7 +56,6 @@ impl Estimate {
     }
 
     /// What of it is possible: an interval around a value knows no bounds by itself.
-    #[must_use]
     pub fn within(&self, possible: &RangeInclusive<f64>) -> Self {
         let nearest = |x: f64| x.clamp(*possible.start(), *possible.end());
         Self {
@@ -70,7 +67,6 @@ impl Estimate {
     }
 
     /// Half the width of the interval over the value's magnitude; infinite without a bound.
-    #[must_use]
     pub fn relative_half_width(&self) -> f64 {
         let half_width = (self.high - self.low) / 2.0;
         if half_width == 0.0 {
@@ -83,25 +79,21 @@ impl Estimate {
     }
 
     /// Whether the two intervals share a point. Overlap does not prove equality.
-    #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
 
     /// Whether `x` lies inside the interval, ends included.
-    #[must_use]
     pub fn contains(&self, x: f64) -> bool {
         self.low <= x && x <= self.high
     }
 
     /// Whether both ends of the interval are finite.
-    #[must_use]
     pub fn is_bounded(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
 
     /// The same estimate in a unit `factor` times smaller: ns to s is `scale(1e-9)`.
-    #[must_use]
     pub fn scale(&self, factor: f64) -> Self {
         let (a, b) = (self.low * factor, self.high * factor);
         let (low, high) = if factor < 0.0 { (b, a) } else { (a, b) };
@@ -116,7 +108,6 @@ impl Estimate {
     /// This over `other`, of two positive quantities that were estimated apart from each other. The
     /// interval combines both on the scale of logarithms: G. Y. Zou and A. Donner, "Construction of
     /// confidence limits about effect measures", Statistics in Medicine 27 (2008), 1693-1702.
-    #[must_use]
     pub fn over(&self, other: &Self) -> Self {
         let value = self.value / other.value;
         let below = (self.value / self.low)

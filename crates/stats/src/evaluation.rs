@@ -81,7 +81,6 @@ impl Evaluation {
     }
 
     /// The series behind the estimates, for functions of mean and rate such as a load curve.
-    #[must_use]
     pub fn window(&self, store: &SlotStore) -> Option<Window> {
         Window::new(store, self.channel, self.cut.slots..store.len())
     }
@@ -89,7 +88,6 @@ impl Evaluation {
 
 /// Evaluates the store against `goal`; tens of microseconds. `None` below 16 slots or 8
 /// completions after the warm-up, from which nothing honest can be said.
-#[must_use]
 pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Evaluation> {
     if store.len() < SLOTS_MIN.saturating_add(store.lead_in_slots()) {
         return None;
@@ -158,7 +156,6 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
 }
 
 /// As [`evaluate`], with percentiles `ps` (0 to 1) and findings: for the end of a trial.
-#[must_use]
 pub fn evaluate_fully(
     store: &SlotStore,
     channel: Channel,

@@ -276,7 +276,6 @@ fn fmt_bimodal(f: &mut fmt::Formatter<'_>, fast: f64, slow: f64, weight: &Estima
 }
 
 /// All findings about the window of `evaluation`; `precision` is the relative half-width wanted.
-#[must_use]
 pub fn findings(
     store: &SlotStore,
     channel: Channel,

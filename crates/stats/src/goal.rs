@@ -64,7 +64,6 @@ pub struct Goal {
 
 impl Goal {
     /// A scouting trial: 10 %, 50 samples, 1 s.
-    #[must_use]
     pub fn scout() -> Self {
         Self {
             precision: 0.10,
@@ -85,7 +84,6 @@ impl Goal {
     ///
     /// 256 slots are about 6400 completions. With 64, a device that lingers in one state (a cache
     /// in runs of 950 hits) looks precise before it has shown the other: coverage fell to 0.78.
-    #[must_use]
     pub fn result(precision: f64) -> Self {
         Self {
             precision,

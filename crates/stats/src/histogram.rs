@@ -75,7 +75,6 @@ impl PartialEq for Histogram {
 
 impl Histogram {
     /// An empty histogram. Allocates about 0.2 MB.
-    #[must_use]
     pub fn new() -> Self {
         let mut counts = hdrhistogram::Histogram::new_with_max(EXPECTED_MAX, DIGITS)
             .expect("constant bounds are valid");
@@ -140,31 +139,26 @@ impl Histogram {
     }
 
     /// Number of values.
-    #[must_use]
     pub fn len(&self) -> u64 {
         self.counts.len()
     }
 
     /// Whether there are no values.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
     /// The smallest value, ns, exact; 0 without values.
-    #[must_use]
     pub fn min(&self) -> u64 {
         if self.is_empty() { 0 } else { self.min }
     }
 
     /// The largest value, ns, exact; 0 without values.
-    #[must_use]
     pub fn max(&self) -> u64 {
         self.max
     }
 
     /// The mean, ns, exact up to rounding; 0 without values.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         if self.is_empty() {
             0.0
@@ -178,7 +172,6 @@ impl Histogram {
     ///
     /// `None` when fewer than 10 values are expected above it: such a number would describe the
     /// sample's largest few values, not the distribution.
-    #[must_use]
     pub fn quantile(&self, p: f64) -> Option<u64> {
         let total = self.len() as f64;
         // `!(>=)` also refuses a NaN. The tolerance forgives 1 - 0.99 being just below 0.01.
@@ -190,7 +183,6 @@ impl Histogram {
 
     /// The same however few values lie above it: what is known of this sample, not of what it was
     /// drawn from. `None` without values.
-    #[must_use]
     pub fn value_at(&self, p: f64) -> Option<u64> {
         if self.is_empty() {
             return None;
@@ -220,7 +212,6 @@ impl Histogram {
 
     /// Buckets for drawing: `per_octave` (1 to 64) equal steps in the logarithm per doubling,
     /// without gaps from the first to the last that holds something.
-    #[must_use]
     pub fn log_buckets(&self, per_octave: u32) -> Vec<Bucket> {
         let steps = f64::from(per_octave.clamp(1, 64));
         let edge = |k: u64| (k as f64 / steps).exp2().round() as u64;

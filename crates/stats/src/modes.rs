@@ -15,7 +15,6 @@ const SHARE_MIN: f64 = 0.01;
 const COUNT_MIN: f64 = 30.0;
 
 /// The valley (ns) between two modes, if there are two.
-#[must_use]
 pub fn valley(bins: &LogBins) -> Option<f64> {
     let histogram = octave_bins(bins);
     let smooth = smoothed(&smoothed(&histogram));

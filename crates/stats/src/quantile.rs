@@ -33,7 +33,6 @@ const NORMAL_975: f64 = 1.96;
 
 /// The percentiles `ps` (above 0 and below 1, others are left out, as are those beyond which the
 /// sample has nothing) over the window of `evaluation`. Empty if the slots carry no bins.
-#[must_use]
 pub fn percentiles(
     store: &SlotStore,
     channel: Channel,
@@ -79,7 +78,6 @@ pub(crate) fn is_reached(store: &SlotStore, evaluation: &Evaluation, goal: &Goal
 /// About how many independent operations it takes until the percentile `p` is firm and known to
 /// `precision`, a relative half-width, if times are exponential. Where they vary less it takes
 /// fewer, as far as they are enough to be firm; correlated times take more.
-#[must_use]
 pub fn samples_for(p: f64, precision: f64) -> f64 {
     let beyond = 1.0 - p;
     let of_width = NORMAL_975 * NORMAL_975 * p / (precision * beyond.ln()).powi(2);
@@ -109,7 +107,6 @@ fn in_order(percentiles: &mut [PercentileEstimate]) {
 
 /// The interval (ns) of one percentile whatever its evidence, for judging the rule itself;
 /// `samples` is n_eff. Reports use [`percentiles`].
-#[must_use]
 pub fn quantile_interval(
     store: &SlotStore,
     channel: Channel,
@@ -128,7 +125,6 @@ pub fn quantile_interval(
 /// side, the answer is clear after a few of them, however much neighbours depend on each other;
 /// the variance is no less than that of `expected` among as many independent completions as the
 /// mean has, so that a share of 0 or 1 is not believed from a handful.
-#[must_use]
 pub fn share_within(
     store: &SlotStore,
     channel: Channel,
@@ -161,7 +157,6 @@ pub fn share_within(
 
 /// Whether so few of `samples` independent samples lie beyond the percentile `p`, on the side with
 /// fewer of them, that it is only indicative.
-#[must_use]
 pub fn is_indicative(p: f64, samples: f64) -> bool {
     samples * p.min(1.0 - p) < EVIDENCE_FIRM
 }
@@ -173,7 +168,6 @@ pub fn is_indicative(p: f64, samples: f64) -> bool {
 /// # Panics
 /// Unless `share` lies between 0 and 1, and there are more `samples` than `few`, which is no less
 /// than 0.
-#[must_use]
 pub fn chance_of_at_most(few: f64, samples: f64, share: f64) -> f64 {
     beta_reg(samples - few, few + 1.0, 1.0 - share)
 }

@@ -34,14 +34,12 @@ pub enum RepeatsEnd {
 }
 
 /// The mean of repeats that may have ended when they were precise: [`mean_of_repeats`].
-#[must_use]
 pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
     mean_of_repeats(values, RepeatsEnd::LookedAt)
 }
 
 /// The mean of repeats that may resemble each other; `None` for fewer than two, or for a value that
 /// is not finite.
-#[must_use]
 pub fn mean_of_repeats(values: &[f64], end: RepeatsEnd) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|x| x.is_finite()) {
         return None;

@@ -59,7 +59,6 @@ impl Tally {
 
     /// The same as a histogram, whose values are those of the bins' middles; the smallest and the
     /// largest value, the count and the sum are kept.
-    #[must_use]
     pub fn to_histogram(&self) -> Histogram {
         // The ends are exact, and count in the bins that hold them.
         let mut left = [
@@ -125,7 +124,6 @@ pub struct Slot {
 
 impl Slot {
     /// A slot in which nothing happened: a stalled device completes nothing, and that counts.
-    #[must_use]
     pub fn empty(epoch: u64) -> Self {
         Self {
             epoch,
@@ -170,7 +168,6 @@ impl Default for SlotAccumulator {
 
 impl SlotAccumulator {
     /// An empty accumulator.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             slot: Slot::default(),
@@ -217,7 +214,6 @@ impl SlotAccumulator {
     }
 
     /// Whether nothing was recorded since the last `take`.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         let slot = &self.slot;
         let counts = [slot.completions, slot.errors, slot.think_count];

@@ -74,7 +74,6 @@ impl SlotStore {
     /// A store for epochs of `base_width_ns` in which `clients` clients are at work.
     ///
     /// The number of clients tells when all of them are warm; 0 means that nobody counts.
-    #[must_use]
     pub fn new(base_width_ns: u64, clients: u32) -> Self {
         assert!(base_width_ns > 0, "an epoch needs a width");
         Self {
@@ -95,7 +94,6 @@ impl SlotStore {
     }
 
     /// A store whose epochs are base slots already: `grouping` epochs make one.
-    #[must_use]
     pub fn with_grouping(base_width_ns: u64, clients: u32, grouping: u64) -> Self {
         assert!(grouping.is_power_of_two(), "slots are merged pairwise");
         let store = Self::new(base_width_ns, clients);
@@ -186,44 +184,37 @@ impl SlotStore {
     }
 
     /// The complete slots, oldest first, each of `width()`.
-    #[must_use]
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
     /// Number of complete slots.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether no slot is complete.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
     /// What came after the last complete slot. Evaluations leave it out.
-    #[must_use]
     pub fn partial(&self) -> &Slot {
         &self.partial
     }
 
     /// Width of a slot, ns.
-    #[must_use]
     pub fn width(&self) -> u64 {
         self.base_width_ns.saturating_mul(self.group)
     }
 
     /// Base slots so far: the length of the trial as the look schedule counts it.
-    #[must_use]
     pub fn base_slots(&self) -> u64 {
         self.epochs / self.base_group.unwrap_or(self.group)
     }
 
     /// Times without a completion that are far beyond the others, over all epochs and to the epoch,
     /// however wide the slots have become; the last of them may go on beyond the end.
-    #[must_use]
     pub fn stalls(&self, end: Silence) -> Option<Stalls> {
         let epochs = |nanos: u64| nanos / self.base_width_ns;
         let end = (epochs(end.waited_ns), epochs(end.afterwards_ns));
@@ -264,7 +255,6 @@ impl SlotStore {
     }
 
     /// When clients ask for operations.
-    #[must_use]
     pub const fn arrivals(&self) -> ArrivalPattern {
         self.arrivals
     }
@@ -275,7 +265,6 @@ impl SlotStore {
     }
 
     /// Number of clients at work; 0 when unknown.
-    #[must_use]
     pub fn clients(&self) -> u32 {
         self.clients
     }

@@ -59,7 +59,6 @@ impl LongRun {
 ///
 /// A single level underestimates when the correlation is long and weak, because each lag alone
 /// drowns in noise; the means of 64 groups show it. The larger of the two counts.
-#[must_use]
 pub fn long_run_variance(series: &[f64]) -> LongRun {
     let len = series.len();
     if len < 2 {
@@ -100,7 +99,6 @@ pub fn long_run_variance(series: &[f64]) -> LongRun {
 /// what the variance is. The first is put back, and the degrees of freedom are those of a window of
 /// as many lags. Then there are the means of 8 batches, taken for autoregressive with their own
 /// first autocorrelation, whose bias of `-1 / 8` is put back twice. The wider of the two counts.
-#[must_use]
 pub(crate) fn cautious_variance(series: &[f64]) -> LongRun {
     let seen = long_run_variance(series);
     let len = series.len() as f64;
@@ -135,7 +133,6 @@ pub(crate) fn cautious_variance(series: &[f64]) -> LongRun {
 ///
 /// Without variation the interval has no width. An empty series gives zero. Where no value is
 /// negative, neither is the interval.
-#[must_use]
 pub fn mean_interval(series: &[f64]) -> Estimate {
     let found = interval_around(mean(series), series, &long_run_variance(series));
     possible(found, series)
@@ -171,7 +168,6 @@ pub(crate) fn interval_around(value: f64, series: &[f64], long_run: &LongRun) ->
 }
 
 /// Quantile `p` of Student's t with `degrees_of_freedom`, which need not be whole.
-#[must_use]
 pub fn student_t(p: f64, degrees_of_freedom: f64) -> f64 {
     let (p, freedom) = (p.clamp(1e-12, 1.0 - 1e-12), degrees_of_freedom.max(1.0));
     // The library's search loses digits far out; there the first term of Hill's expansion around

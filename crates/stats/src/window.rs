@@ -20,7 +20,6 @@ pub enum Channel {
 
 impl Channel {
     /// The tally of this channel in a slot.
-    #[must_use]
     pub fn tally(self, slot: &Slot) -> &Tally {
         match self {
             Self::Response => &slot.response,
@@ -52,7 +51,6 @@ pub struct Window {
 
 impl Window {
     /// The series of `slots`, or `None` if nothing completed in them.
-    #[must_use]
     pub fn new(store: &SlotStore, channel: Channel, slots: Range<usize>) -> Option<Self> {
         let used = store.slots().get(slots.clone())?;
         let tallies = || used.iter().map(|slot| channel.tally(slot));
@@ -79,7 +77,6 @@ impl Window {
     }
 
     /// Length of the window, ns.
-    #[must_use]
     pub fn duration_ns(&self) -> u64 {
         self.width_ns.saturating_mul(self.slots.len() as u64)
     }

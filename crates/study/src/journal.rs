@@ -42,7 +42,6 @@ pub struct JournalHead {
 
 impl JournalHead {
     /// The head of a new journal.
-    #[must_use]
     pub fn new(meaning: String, seed: u64, machine: String) -> Self {
         Self {
             schema: SCHEMA,
@@ -75,7 +74,6 @@ pub struct Undo {
 }
 
 impl Undo {
-    #[must_use]
     pub fn script(&self) -> ShellScript {
         ShellScript {
             text: self.text.clone(),
@@ -84,7 +82,6 @@ impl Undo {
     }
 
     /// A shell command that runs it, with the variables that it uses.
-    #[must_use]
     pub fn line(&self) -> String {
         let named = self.variables.iter();
         let named = named.filter(|(name, _)| names_variable(&self.text, name));
@@ -133,7 +130,6 @@ pub struct RecordedStudy {
 impl RecordedStudy {
     /// Whether it is not measured again unless requested: it holds the only copy of a killed
     /// program's results, or at least ten minutes of repeats.
-    #[must_use]
     pub fn is_dear(&self) -> bool {
         let measured_ns: u64 = self.replicates.iter().map(|it| it.elapsed_ns).sum();
         self.is_killed || measured_ns >= DEAR.as_nanos()
@@ -241,7 +237,6 @@ pub struct KilledStudy {
 
 impl KilledStudy {
     /// Killed studies whose journal names begin with `stem`, as far as they can be read.
-    #[must_use]
     pub fn left_at(stem: &Path) -> Vec<Self> {
         let paths = LineFile::named(stem).into_iter();
         let opened = paths.filter_map(|path| Journal::open(&path).ok());
@@ -251,18 +246,15 @@ impl KilledStudy {
     }
 
     /// The request; absent in journals of earlier versions.
-    #[must_use]
     pub const fn asked(&self) -> Option<&StudyAsked> {
         self.recorded.asked.as_ref()
     }
 
-    #[must_use]
     pub fn begun_at(&self) -> &str {
         self.recorded.begun_at.first().map_or("", String::as_str)
     }
 
     /// Number of repeats measured.
-    #[must_use]
     pub const fn replicates(&self) -> usize {
         self.recorded.replicates.len()
     }

@@ -189,7 +189,6 @@ pub enum StudyRunError {
 
 impl StudyRunError {
     /// Whether it is a usage error and nothing was done.
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Usage(_)

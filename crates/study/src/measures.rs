@@ -132,7 +132,6 @@ pub(crate) fn is_void(warnings: &[Warning]) -> bool {
 }
 
 /// The same, for the parser of study files.
-#[must_use]
 pub fn study_kinds(measures: &dyn Measures) -> Kinds<'_> {
     Kinds {
         outline_of: Box::new(|kind| measures.outline(kind)),

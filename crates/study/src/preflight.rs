@@ -13,7 +13,6 @@ use units::TargetName;
 const ROOT: &str = "root";
 
 /// Requirements of a study that this machine lacks, in words.
-#[must_use]
 pub fn missing(needs: &[String]) -> Vec<String> {
     let missing = needs.iter().filter(|need| !is_there(need));
     let words = missing.map(|need| match need.as_str() {

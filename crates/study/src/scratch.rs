@@ -56,7 +56,6 @@ enum ScratchRecordLine {
 }
 
 /// A path with all scratch directories replaced by the same name.
-#[must_use]
 pub fn without_digits(path: &str) -> String {
     let mut parts = path.split(PREFIX);
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -123,7 +122,6 @@ impl Scratch {
         Ok(made)
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -174,7 +172,6 @@ pub struct LeftScratch {
 
 impl LeftScratch {
     /// Those in `directory`, sorted by name. Directories that cannot be examined are skipped.
-    #[must_use]
     pub fn find(directory: &Path) -> Vec<Self> {
         let entries = fs::read_dir(directory).into_iter().flatten();
         // There may be millions of others.
@@ -188,7 +185,6 @@ impl LeftScratch {
     }
 
     /// The one at `path`; `None` if there is none, it is in use, or it is not ours.
-    #[must_use]
     pub fn at(path: &Path) -> Option<Self> {
         let digits = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
         let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');

@@ -26,7 +26,6 @@ pub struct SeenPlaces {
 
 impl SeenPlaces {
     /// Places of an earlier process, with the study's own target identified.
-    #[must_use]
     pub fn new(target: &str, earlier: Vec<SeenPlace>) -> Self {
         let target = target.to_owned();
         Self {
@@ -54,7 +53,6 @@ impl SeenPlaces {
 
     /// The study's own target first, the others in the order of the cells; and what would mislead
     /// of each, by its name where there are several.
-    #[must_use]
     pub fn merged(mut self) -> (Vec<TargetDescription>, Vec<Warning>) {
         let target = &self.target;
         self.seen

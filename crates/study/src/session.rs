@@ -546,7 +546,6 @@ impl<'a> StudySession<'a> {
 }
 
 /// Whether a text of the study uses its scratch directory.
-#[must_use]
 pub fn mentions_scratch(text: &str) -> bool {
     text.contains("{scratch}") || text.contains("SEEKSTONE_SCRATCH")
 }

@@ -18,7 +18,6 @@ pub struct MonotonicClock {
 
 impl MonotonicClock {
     /// A clock that reads zero now.
-    #[must_use]
     pub fn start() -> Self {
         let counter = Counter::calibrate();
         Self {
@@ -28,7 +27,6 @@ impl MonotonicClock {
     }
 
     /// A clock that reads zero now and always asks the system.
-    #[must_use]
     pub fn of_system() -> Self {
         Self {
             base_nanos: monotonic_nanos(),
@@ -38,7 +36,6 @@ impl MonotonicClock {
 
     /// By how many nanoseconds this clock is ahead of the system's, good to some 100 ns; zero where
     /// the system's is the one that is read. It stays the same while both can be trusted.
-    #[must_use]
     pub fn ahead_of_system(&self) -> i64 {
         const READINGS: usize = 16;
         if self.counter.is_none() {
@@ -58,7 +55,6 @@ impl MonotonicClock {
 
     /// What one reading costs: the best of several rounds, because a round that was interrupted
     /// says nothing about the clock.
-    #[must_use]
     pub fn read_cost(&self) -> Duration {
         const ROUNDS: usize = 20;
         const READS: u64 = 500;
@@ -115,7 +111,6 @@ pub fn linger() {
 
 /// Whether two clocks that came `apart_ns` apart while `passed` went by disagree by more than
 /// 200 parts in a million and 50 us: more than any steering of the system's clock makes.
-#[must_use]
 pub fn clocks_disagree(apart_ns: u64, passed: Duration) -> bool {
     const PARTS: u64 = 5_000;
     const FLOOR_NS: u64 = 50_000;

@@ -17,7 +17,6 @@ pub enum Limited {
 
 /// The limit in force, and up to where the process may raise it itself; `None` where there is none,
 /// or where the kernel refuses to say.
-#[must_use]
 pub fn limits_of(what: Limited) -> [Option<u64>; 2] {
     let resource = match what {
         Limited::AddressSpace => libc::RLIMIT_AS,

@@ -2,7 +2,6 @@
 
 /// How often the calling thread has given its processor up of its own accord so far: it slept, or
 /// waited for something. Being preempted does not count. 0 where the kernel refuses to say.
-#[must_use]
 pub fn voluntary_switches() -> u64 {
     // SAFETY: all zeros are a valid `rusage`, which holds integers alone.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -18,25 +18,21 @@ pub struct TomlFault {
 }
 
 /// Formats a line of a file; its name cannot control the terminal.
-#[must_use]
 pub fn place_at(file: &str, line: usize) -> String {
     format!("{}:{line}", units::printable(file))
 }
 
 /// File and line of a part of a text.
-#[must_use]
 pub fn place_in(file: &str, text: &str, span: &Range<usize>) -> String {
     place_at(file, line_at(text, span.start))
 }
 
 /// Message about an invalid value of a key; `typed` is short.
-#[must_use]
 pub fn refused_value(key: &str, typed: &str, wanted: &str) -> String {
     format!("{key} = {typed}: {key} is {wanted}")
 }
 
 /// Message about an unknown key, with the one of `known` that was probably meant.
-#[must_use]
 pub fn unknown_key(key: &str, what: &str, known: &[&str]) -> String {
     let meant = did_you_mean(nearest(key, known.iter().copied()));
     let (key, known) = (shortened(key), known.join(", "));

@@ -38,7 +38,6 @@ pub struct TomlText<'t> {
 
 impl<'t> TomlText<'t> {
     /// A text to be read.
-    #[must_use]
     pub const fn new(file: &'t str, text: &'t str) -> Self {
         Self {
             file,
@@ -61,7 +60,6 @@ impl<'t> TomlText<'t> {
     }
 
     /// File and line of a part of the text.
-    #[must_use]
     pub fn place(&self, span: &Range<usize>) -> String {
         place_in(self.file, self.text, span)
     }

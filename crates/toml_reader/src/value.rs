@@ -7,7 +7,6 @@ use units::shortened;
 const NAME_CHARS_MAX: usize = 80;
 
 /// Whether a text can be a name or a title: it must fit on one line.
-#[must_use]
 pub fn is_name(text: &str) -> bool {
     !text.trim().is_empty()
         && text.chars().count() <= NAME_CHARS_MAX
@@ -15,7 +14,6 @@ pub fn is_name(text: &str) -> bool {
 }
 
 /// An integer, if it fits in 64 bits.
-#[must_use]
 pub fn to_integer(value: &DeValue<'_>) -> Option<i64> {
     let integer = value.as_integer()?;
     let digits: String = integer.as_str().chars().filter(|c| *c != '_').collect();
@@ -23,7 +21,6 @@ pub fn to_integer(value: &DeValue<'_>) -> Option<i64> {
 }
 
 /// A value without its place in the file.
-#[must_use]
 pub fn owned(value: &DeValue<'_>) -> toml::Value {
     match value {
         DeValue::String(text) => toml::Value::String(text.to_string()),
@@ -46,7 +43,6 @@ pub fn owned(value: &DeValue<'_>) -> toml::Value {
 }
 
 /// The same of a table.
-#[must_use]
 pub fn owned_table(table: &DeTable<'_>) -> toml::Table {
     let pairs = table.iter();
     pairs
@@ -55,7 +51,6 @@ pub fn owned_table(table: &DeTable<'_>) -> toml::Table {
 }
 
 /// A value for a message: short, on one line.
-#[must_use]
 pub fn typed(value: &DeValue<'_>) -> String {
     match value {
         DeValue::Array(_) => "[...]".into(),

@@ -24,7 +24,6 @@ pub struct BlkparseWriter<W> {
 }
 
 impl<W: Write> BlkparseWriter<W> {
-    #[must_use]
     pub const fn new(output: W) -> Self {
         Self {
             output,

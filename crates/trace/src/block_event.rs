@@ -33,7 +33,6 @@ pub enum BlockEventKind {
 
 impl BlockEventKind {
     /// The event's name in tracefs.
-    #[must_use]
     pub const fn event_name(self) -> &'static str {
         match self {
             Self::Started => "block_io_start",
@@ -59,7 +58,6 @@ impl IoFlags {
     /// A flush precedes it.
     pub const PREFLUSH: Self = Self(1 << 4);
 
-    #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

@@ -31,7 +31,6 @@ pub struct FittedJob {
 }
 
 /// Fits a job to a trace with that name; `None` if it neither reads nor writes.
-#[must_use]
 pub fn fit(summary: &TraceSummary, name: &str) -> Option<FittedJob> {
     let moving = summary.moving();
     if moving == 0 {

@@ -54,7 +54,6 @@ impl Format {
 }
 
 /// Detects the format of a file by its first bytes.
-#[must_use]
 pub fn recognise(bytes: &[u8]) -> Option<Recognised> {
     let named = |format: Format, name| Some(Recognised { format, name });
     if is_blktrace(bytes) {

@@ -30,7 +30,6 @@ pub struct Heat {
 
 impl Heat {
     /// Share of requests to the hottest share of all bytes.
-    #[must_use]
     pub fn share_of_hottest(&self, part: f64) -> f64 {
         let parts = self.shares.len() as f64;
         let at = (part * parts).clamp(0.0, parts);

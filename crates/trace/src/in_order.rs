@@ -22,7 +22,6 @@ pub struct InOrder {
 impl InOrder {
     /// Adds an entry of a file. Returns the earliest once so many wait that no earlier one will
     /// arrive.
-    #[must_use]
     pub fn add(&mut self, at_ns: u64, file: u32, entry: IologEntry) -> Option<TraceRecord> {
         self.waiting
             .push(Reverse((at_ns, self.number, file, entry)));
@@ -31,7 +30,6 @@ impl InOrder {
     }
 
     /// Removes the earliest waiting record.
-    #[must_use]
     pub fn first(&mut self) -> Option<TraceRecord> {
         let Reverse((at, _, file, (op, offset, length))) = self.waiting.pop()?;
         Some(TraceRecord {

@@ -72,7 +72,6 @@ pub struct RequestMatcher {
 }
 
 impl RequestMatcher {
-    #[must_use]
     pub fn new(begin_ns: u64, has_starts: bool) -> Self {
         Self {
             begin_ns,

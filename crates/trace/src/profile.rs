@@ -49,7 +49,6 @@ pub struct OpProfile {
 
 impl OpProfile {
     /// Mean length of sequential runs, in requests.
-    #[must_use]
     pub fn run_mean(&self) -> f64 {
         self.count as f64 / (self.count - self.sequential).max(1) as f64
     }

@@ -19,7 +19,6 @@ units::words! {
 
 impl TraceOp {
     /// Whether offset and length are meaningful.
-    #[must_use]
     pub const fn has_extent(self) -> bool {
         !matches!(self, Self::Sync)
     }
@@ -42,7 +41,6 @@ pub struct TraceRecord {
 
 impl TraceRecord {
     /// The byte after the last.
-    #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset + self.length
     }

@@ -66,7 +66,6 @@ pub struct TraceRecorder {
 
 impl TraceRecorder {
     /// Starts a recording at a time of the events' clock.
-    #[must_use]
     pub fn new(
         layout: PageLayout,
         (begin_ns, has_starts): (u64, bool),
@@ -136,7 +135,6 @@ impl TraceRecorder {
     }
 
     /// Takes the encoded bytes.
-    #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
         self.encoder.take()
     }

@@ -162,7 +162,6 @@ impl RecordingEncoder {
     }
 
     /// Takes the encoded bytes.
-    #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.ready)
     }
@@ -227,7 +226,6 @@ pub struct RecordingReader<R> {
 }
 
 impl<R: BufRead> RecordingReader<R> {
-    #[must_use]
     pub fn new(file: &str, input: R) -> Self {
         Self {
             file: file.to_owned(),
@@ -272,13 +270,11 @@ impl<R: BufRead> RecordingReader<R> {
     }
 
     /// Data at the end, once read; `None` for a truncated recording.
-    #[must_use]
     pub const fn end(&self) -> Option<&RecordingEnd> {
         self.end.as_ref()
     }
 
     /// Names of processes seen so far, empty if the recording has none.
-    #[must_use]
     pub fn processes(&self) -> &[String] {
         &self.processes
     }

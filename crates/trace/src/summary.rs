@@ -77,26 +77,22 @@ pub struct TraceSummary {
 
 impl TraceSummary {
     /// Requests of all kinds.
-    #[must_use]
     pub fn requests(&self) -> u64 {
         self.ops.iter().map(|it| it.count).sum()
     }
 
     /// Reads and writes.
-    #[must_use]
     pub fn moving(&self) -> u64 {
         self.ops[0].count + self.ops[1].count
     }
 
     /// Mean requests per second, if the trace has a length.
-    #[must_use]
     pub fn per_second(&self) -> Option<f64> {
         let seconds = self.span_ns as f64 / SECOND_NS as f64;
         (self.span_ns > 0).then(|| self.requests() as f64 / seconds)
     }
 
     /// Total size of all files.
-    #[must_use]
     pub fn extent(&self) -> u64 {
         let ends = self.files.iter().map(|(_, end)| *end);
         ends.fold(0, u64::saturating_add)

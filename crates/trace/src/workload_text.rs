@@ -13,7 +13,6 @@ const ZONES_MAX: u64 = 20;
 const SAME_DEVIATIONS: f64 = 4.0;
 
 /// The file, for a trace with that name; `None` if it neither reads nor writes, or has no length.
-#[must_use]
 pub fn workload_text(profile: &LoadProfile, extent: u64, name: &str) -> Option<String> {
     if profile.span_ns == 0 || profile.ops.iter().all(|it| it.count == 0) {
         return None;

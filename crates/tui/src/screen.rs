@@ -78,7 +78,6 @@ impl Screen {
     }
 
     /// The next key's command, if any. A display that has lost its terminal returns quit.
-    #[must_use]
     pub fn command(&self) -> Option<LiveCommand> {
         self.mailbox.take_command()
     }

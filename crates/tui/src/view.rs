@@ -38,7 +38,6 @@ pub struct Look {
 
 impl Look {
     /// From the environment: the character set of the locale, and `NO_COLOR`.
-    #[must_use]
     pub fn from_environment() -> Self {
         Self::from_variables(|name| env::var(name).ok())
     }

@@ -30,7 +30,6 @@ const ROUNDING: f64 = 1e-9;
 
 /// A plain number with three significant digits and thousands separators: `47.1`, `1,240`,
 /// `103,000`. Whole numbers below 1,000 are printed as such: `8`, not `8.00`.
-#[must_use]
 pub fn format_count(count: f64) -> String {
     if count.abs() < 999.5 && count.fract() == 0.0 {
         return fixed(count, 0);
@@ -40,7 +39,6 @@ pub fn format_count(count: f64) -> String {
 
 /// A count with all its digits: `1 pass`, `2 passes`, `12,000 rounds`. The noun is singular, and
 /// takes s or es.
-#[must_use]
 pub fn format_counted(count: u64, noun: &str) -> String {
     let hisses = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
     let ending = match count {
@@ -55,7 +53,6 @@ pub fn format_counted(count: u64, noun: &str) -> String {
 ///
 /// From one minute on, parts are printed: `1 min 30 s`, `1 min 3.5 s`, `2 h 5 s`, `1 d 4 h`. From
 /// ten hours on seconds are left out.
-#[must_use]
 pub fn format_duration_ns(nanos: f64) -> String {
     const MINUTE_NS: f64 = 60e9;
     if nanos == 0.0 {
@@ -69,7 +66,6 @@ pub fn format_duration_ns(nanos: f64) -> String {
 }
 
 /// Bytes per second in powers of 1000, three significant digits: `2.41 GB/s`.
-#[must_use]
 pub fn format_rate(bytes_per_second: f64) -> String {
     scaled(bytes_per_second, &RATE_UNITS)
 }
@@ -78,19 +74,16 @@ pub fn format_rate(bytes_per_second: f64) -> String {
 ///
 /// Intervals so narrow that their ends would look the same get up to three more decimals. An end a
 /// thousand times the value or more chooses the unit: `0.03 us` and `0.00 .. 215.72`.
-#[must_use]
 pub fn format_interval_ns(value: f64, low: f64, high: f64) -> (String, String) {
     interval(value, low, high, &TIME_UNITS)
 }
 
 /// A rate in bytes per second and its interval in one unit: `2.41 GB/s` and `2.36 .. 2.46`.
-#[must_use]
 pub fn format_interval_rate(value: f64, low: f64, high: f64) -> (String, String) {
     interval(value, low, high, &RATE_UNITS)
 }
 
 /// A plain number with its interval, rounded in the same way: `18,400` and `17,900 .. 18,900`.
-#[must_use]
 pub fn format_interval_count(value: f64, low: f64, high: f64) -> (String, String) {
     interval(value, low, high, &[(1.0, "")])
 }

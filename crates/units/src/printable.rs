@@ -6,7 +6,6 @@ const HIDDEN: char = '?';
 
 /// Whether a terminal interprets or hides the character: control characters, changes of writing
 /// direction, and zero-width ones.
-#[must_use]
 pub fn is_obeyed(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -19,14 +18,12 @@ pub fn is_obeyed(character: char) -> bool {
 }
 
 /// The text on one line, with `?` for each such character.
-#[must_use]
 pub fn printable(text: &str) -> String {
     let shown = |c: char| if is_obeyed(c) { HIDDEN } else { c };
     text.chars().map(shown).collect()
 }
 
 /// The same for our own text with outside text in it, whose lines and tabs are kept.
-#[must_use]
 pub fn printable_lines(text: &str) -> String {
     let is_ours = |c: char| matches!(c, '\n' | '\t');
     let shown = |c: char| {
@@ -40,7 +37,6 @@ pub fn printable_lines(text: &str) -> String {
 }
 
 /// The text with a capital first letter, like a sentence.
-#[must_use]
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase());

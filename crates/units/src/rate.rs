@@ -19,26 +19,22 @@ pub struct Rate(pub f64);
 
 impl Rate {
     /// Operations per second.
-    #[must_use]
     pub const fn per_second(self) -> f64 {
         self.0
     }
 
     /// Mean time between operations, nanoseconds; infinite for a zero rate.
-    #[must_use]
     pub fn mean_gap_ns(self) -> f64 {
         1e9 / self.0
     }
 
     /// The exact rate, such as `2500/s`, for files that are read again.
-    #[must_use]
     pub fn to_exact_string(self) -> String {
         format!("{}/s", self.0)
     }
 }
 
 /// The exact percentage of a share, such as `2.5%`, for files that are read again.
-#[must_use]
 pub fn exact_percent(share: f64) -> String {
     let percent = share * 100.0;
     let mut texts = (0..=17).map(|digits| format!("{percent:.digits$}%"));

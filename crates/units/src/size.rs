@@ -51,25 +51,21 @@ impl Bytes {
     pub const ZERO: Self = Self(0);
 
     /// This many times 1024 bytes.
-    #[must_use]
     pub const fn from_kib(kib: u64) -> Self {
         Self(kib.saturating_mul(KIB))
     }
 
     /// This many times 1024^2 bytes.
-    #[must_use]
     pub const fn from_mib(mib: u64) -> Self {
         Self(mib.saturating_mul(MIB))
     }
 
     /// This many times 1024^3 bytes.
-    #[must_use]
     pub const fn from_gib(gib: u64) -> Self {
         Self(gib.saturating_mul(GIB))
     }
 
     /// The number of bytes.
-    #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
@@ -81,19 +77,16 @@ impl Bytes {
     }
 
     /// Whether this size is a multiple of `unit`; false if `unit` is zero.
-    #[must_use]
     pub const fn is_multiple_of(self, unit: Self) -> bool {
         unit.0 != 0 && self.0.is_multiple_of(unit.0)
     }
 
     /// The size in powers of 1000 with three significant digits, such as `2.41 GB`.
-    #[must_use]
     pub fn decimal(self) -> String {
         self.in_units(&DECIMAL, 1_000.0)
     }
 
     /// The exact size, such as `1536MiB` or `1000B`, for files that are read again.
-    #[must_use]
     pub fn to_exact_string(self) -> String {
         let divides = |unit: &&(u64, &str)| self.0 != 0 && self.0.is_multiple_of(unit.0);
         let (factor, name) = BINARY.iter().find(divides).unwrap_or(&(1, "B"));

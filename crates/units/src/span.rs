@@ -23,7 +23,6 @@ impl Default for TimeSpan {
 
 impl TimeSpan {
     /// From `begun` to `ended`.
-    #[must_use]
     pub const fn new(begun: Duration, ended: Duration) -> Self {
         Self { begun, ended }
     }
@@ -47,23 +46,19 @@ impl TimeSpan {
     }
 
     /// Whether it is empty.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.begun > self.ended
     }
 
-    #[must_use]
     pub const fn begun(self) -> Duration {
         self.begun
     }
 
-    #[must_use]
     pub const fn ended(self) -> Duration {
         self.ended
     }
 
     /// From the first start to the last end; zero if empty.
-    #[must_use]
     pub const fn length(self) -> Duration {
         self.ended.saturating_sub(self.begun)
     }

@@ -27,13 +27,11 @@ pub enum TargetName {
 
 impl TargetName {
     /// The target of a model by its listed name.
-    #[must_use]
     pub fn of_model(listed: &str) -> Self {
         Self::Model(format!("{MODEL_PREFIX}{listed}"))
     }
 
     /// As it was typed.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Model(text) | Self::Bucket(text) | Self::Path(text) => text,
@@ -42,7 +40,6 @@ impl TargetName {
     }
 
     /// Full name of a model; `None` otherwise.
-    #[must_use]
     pub fn model(&self) -> Option<&str> {
         match self {
             Self::Model(text) => Some(text),
@@ -51,7 +48,6 @@ impl TargetName {
     }
 
     /// Full name of a bucket; `None` otherwise.
-    #[must_use]
     pub fn bucket(&self) -> Option<&str> {
         match self {
             Self::Bucket(text) => Some(text),
@@ -60,7 +56,6 @@ impl TargetName {
     }
 
     /// Path in the file system; `None` for a model, a bucket and `null:`.
-    #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(text) => Some(Path::new(text)),
@@ -68,24 +63,20 @@ impl TargetName {
         }
     }
 
-    #[must_use]
     pub const fn is_model(&self) -> bool {
         matches!(self, Self::Model(_))
     }
 
-    #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    #[must_use]
     pub const fn is_path(&self) -> bool {
         matches!(self, Self::Path(_))
     }
 }
 
 /// The listed name of a model, which may be given as that of a target.
-#[must_use]
 pub fn listed_name(model: &str) -> &str {
     model.strip_prefix(MODEL_PREFIX).unwrap_or(model)
 }

@@ -29,13 +29,11 @@ impl Instant {
     pub const NEVER: Self = Self(u64::MAX);
 
     /// Nanoseconds since the start of the clock.
-    #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// The duration from `earlier` to here; zero if `earlier` is actually later.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -46,43 +44,36 @@ impl Duration {
     pub const ZERO: Self = Self(0);
 
     /// A span of whole nanoseconds.
-    #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
     /// A span of whole microseconds.
-    #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros.saturating_mul(1_000))
     }
 
     /// A span of whole milliseconds.
-    #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
     /// A span of whole seconds.
-    #[must_use]
     pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds.saturating_mul(1_000_000_000))
     }
 
     /// A span of fractional seconds, rounded to the nanosecond; negative and NaN give zero.
-    #[must_use]
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self((seconds * 1e9).round() as u64)
     }
 
     /// Nanoseconds.
-    #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// Seconds, with the fraction.
-    #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -100,7 +91,6 @@ impl Duration {
     }
 
     /// The same for the standard library's clocks.
-    #[must_use]
     pub const fn to_std(self) -> std::time::Duration {
         std::time::Duration::from_nanos(self.0)
     }

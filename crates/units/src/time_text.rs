@@ -25,7 +25,6 @@ const EXACT_UNITS: [(u64, &str); 7] = [
 
 impl Duration {
     /// The exact duration, such as `90s` or `1500us`, for files that are read again.
-    #[must_use]
     pub fn to_exact_string(self) -> String {
         let nanos = self.as_nanos();
         if nanos == 0 {

@@ -8,14 +8,12 @@ const CHARS_MAX: usize = 60;
 const WORD_CHARS_MAX: usize = 30;
 
 /// The line of a byte of a text, counted from one; the last line if it is beyond the end.
-#[must_use]
 pub fn line_at(text: &str, byte: usize) -> usize {
     let before = &text.as_bytes()[..byte.min(text.len())];
     1 + before.iter().filter(|&&byte| byte == b'\n').count()
 }
 
 /// Something typed, for a message: short, on one line.
-#[must_use]
 pub fn shortened(text: &str) -> String {
     let mut short: String = printable(text).chars().take(CHARS_MAX).collect();
     if text.chars().nth(CHARS_MAX).is_some() {
@@ -25,7 +23,6 @@ pub fn shortened(text: &str) -> String {
 }
 
 /// The word of `known` that is spelled most like `typed`.
-#[must_use]
 pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if typed.chars().count() > WORD_CHARS_MAX {
         return None;
@@ -40,13 +37,11 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
 }
 
 /// Continuation of a message about an unknown word, if there is a similar one.
-#[must_use]
 pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |known| format!(", did you mean {known:?}?"))
 }
 
 /// Characters to insert, remove or replace to make one word of the other (V. Levenshtein, 1966).
-#[must_use]
 pub fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -17,7 +17,6 @@ macro_rules! words {
 
         impl $name {
             /// What it is, in words.
-            #[must_use]
             pub const fn title(self) -> &'static str {
                 match self {
                     $(Self::$variant => $title),+
@@ -39,7 +38,6 @@ macro_rules! words {
             pub const ALL: [Self; <[&str]>::len(&[$($word),+])] = [$(Self::$variant),+];
 
             /// Its word in reports, files and command lines.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),+

@@ -42,7 +42,6 @@ struct SectorRun {
 
 /// Finds errors in `bytes`, read from `target` at `offset`. `bounds` has an entry for each block of
 /// `unit` bytes, starting with the block of `offset`.
-#[must_use]
 pub fn check(
     bytes: &[u8],
     (seed, target, offset): (u64, u32, u64),
@@ -201,7 +200,6 @@ impl SectorRun {
 
 /// Finds errors in `bytes` without a ledger: each sector must be valid and belong to this place,
 /// and no write may be partial. A complete old write cannot be distinguished from the last one.
-#[must_use]
 pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<VerifyMismatch> {
     let sectors = bytes.chunks_exact(SECTOR_BYTES);
     let places = (offset..).step_by(SECTOR_BYTES);

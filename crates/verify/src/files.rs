@@ -17,7 +17,6 @@ pub struct FileFindings {
 }
 
 /// Number of a file in its headers: the CRC-32C of its path.
-#[must_use]
 pub fn number_of_file(path: &str) -> u32 {
     crc32c::crc32c(path.as_bytes())
 }
@@ -44,13 +43,11 @@ impl FileFindings {
     }
 
     /// Number of findings in each class.
-    #[must_use]
     pub const fn counts(&self) -> &Findings {
         &self.findings
     }
 
     /// Bytes read and judged.
-    #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -147,18 +147,15 @@ impl Findings {
     }
 
     /// Number of findings in a class.
-    #[must_use]
     pub fn count(&self, class: Class) -> u64 {
         self.counts[class as usize]
     }
 
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// The first findings, in order of discovery.
-    #[must_use]
     pub fn first(&self) -> &[VerifyMismatch] {
         &self.kept
     }

@@ -79,7 +79,6 @@ pub fn seal(bytes: &mut [u8], first: SectorHeader) {
 ///
 /// # Panics
 /// If it is not [`SECTOR_BYTES`] long.
-#[must_use]
 pub fn read_sector(sector: &[u8], seed: Option<u64>, target: u32, offset: u64) -> Sector {
     assert_eq!(sector.len(), SECTOR_BYTES, "a sector");
     let header = decode(sector);

@@ -91,20 +91,17 @@ pub enum ExpectedDurability {
 pub type Words = Arc<dyn AsRef<[AtomicU64]> + Send + Sync>;
 
 /// Words of a new ledger.
-#[must_use]
 pub fn new_words(count: u64) -> Words {
     words_of((0..count).map(|_| 0))
 }
 
 /// Words with these numbers from a state file.
-#[must_use]
 pub fn words_of(numbers: impl Iterator<Item = u64>) -> Words {
     let words: Vec<AtomicU64> = numbers.map(AtomicU64::new).collect();
     Arc::new(words)
 }
 
 /// Number of words for targets of those lengths.
-#[must_use]
 pub fn words_needed(unit: u64, lens: &[u64]) -> u64 {
     let blocks = lens.iter().map(|len| len.div_ceil(unit));
     let blocks = blocks.fold(0, u64::saturating_add);
@@ -170,19 +167,16 @@ impl Ledger {
     }
 
     /// Seed in its headers.
-    #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
     /// Block size, bytes.
-    #[must_use]
     pub const fn unit(&self) -> u64 {
         self.unit
     }
 
     /// Whether reads and writes of a target are verified.
-    #[must_use]
     pub fn holds(&self, target: u32) -> bool {
         self.targets
             .get(target as usize)
@@ -262,7 +256,6 @@ impl Ledger {
     }
 
     /// Called before a flush is issued; the result is for [`Ledger::end_flush`].
-    #[must_use]
     pub fn begin_flush(&self) -> u64 {
         self.next(1)
     }
@@ -273,7 +266,6 @@ impl Ledger {
     }
 
     /// Called before a read is issued: the oldest write that each of its blocks may hold.
-    #[must_use]
     pub fn begin_read(&self, target: u32, offset: u64, len: u64) -> Vec<u64> {
         let floor = |block| self.block(target, block).0.of(Word::Floor);
         self.blocks(offset, len).map(floor).collect()
@@ -281,7 +273,6 @@ impl Ledger {
 
     /// Finds errors in the data of a read; `floors` is the result of [`Ledger::begin_read`]. Blocks
     /// never written are not judged.
-    #[must_use]
     pub fn end_read(
         &self,
         target: u32,
@@ -299,7 +290,6 @@ impl Ledger {
     }
 
     /// The same, expecting a header of any run in blocks never written.
-    #[must_use]
     pub fn end_read_of_others(
         &self,
         target: u32,
@@ -322,7 +312,6 @@ impl Ledger {
     }
 
     /// Finds errors in `bytes` read while nothing is being written.
-    #[must_use]
     pub fn judge(
         &self,
         target: u32,
@@ -347,13 +336,11 @@ impl Ledger {
     }
 
     /// Number of the last write; 0 before the first.
-    #[must_use]
     pub fn last_write(&self) -> u64 {
         self.words()[0].load(Relaxed)
     }
 
     /// How many of these bytes were written by writes after that number.
-    #[must_use]
     pub fn bytes_written_after(&self, write: u64, target: u32, offset: u64, len: u64) -> u64 {
         let is_later = |block: &u64| self.block(target, *block).0.of(Word::Issued) > write;
         self.blocks(offset, len).filter(is_later).count() as u64 * self.unit

@@ -63,13 +63,11 @@ pub enum StateError {
 
 impl StateHead {
     /// Lengths of the targets in bytes, for a ledger.
-    #[must_use]
     pub fn lens(&self) -> Vec<u64> {
         self.targets.iter().map(|it| it.bytes).collect()
     }
 
     /// Its encoded bytes, followed by the words.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = STATE_MAGIC.to_vec();
         bytes.extend([0; 8]);

@@ -67,7 +67,6 @@ impl Diagnostics {
 }
 
 /// The first errors, one per line, and the number of the others.
-#[must_use]
 pub fn listed(faults: &[Diagnostic]) -> String {
     let mut lines: Vec<String> = faults
         .iter()
@@ -81,7 +80,6 @@ pub fn listed(faults: &[Diagnostic]) -> String {
 }
 
 /// A user's text in quotes, shortened, and without control characters.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     format!("\"{}\"", printable(text))
 }

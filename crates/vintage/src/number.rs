@@ -4,7 +4,6 @@
 const DIGITS: i32 = 6;
 
 /// `value` as `%g` prints it.
-#[must_use]
 pub fn general(value: f64) -> String {
     if value.is_nan() {
         return "nan".into();
@@ -27,7 +26,6 @@ pub fn general(value: f64) -> String {
 
 /// An integer if the unit is large enough, as in the classic report; below ten, three significant
 /// digits, because a modern device responds in less than a millisecond.
-#[must_use]
 pub fn rounded(value: f64) -> String {
     if !value.is_finite() || value.abs() >= 9.995 || value == 0.0 {
         return format!("{value:.0}");

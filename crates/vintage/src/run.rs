@@ -166,7 +166,6 @@ pub(crate) const fn part_of_file(is_write: bool, offset: u64, len: u32) -> Op {
 }
 
 /// The current time in the format of C's `ctime`, such as `Fri Jun 23 12:36:08 1995`.
-#[must_use]
 pub fn timestamp() -> String {
     timestamp_of(&jiff::Zoned::now())
 }

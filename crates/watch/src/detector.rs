@@ -90,7 +90,6 @@ pub struct ChangeDetector {
 
 impl ChangeDetector {
     /// A detector for probes with that mean interval.
-    #[must_use]
     pub fn new(every: Duration) -> Self {
         let probes = RUN_TO_FALSE_ALARM_NS / every.as_nanos().max(1) as f64;
         Self {
@@ -203,7 +202,6 @@ impl ChangeDetector {
     }
 
     /// The current event so far.
-    #[must_use]
     pub fn event(&self) -> Option<SlowEvent> {
         let going = self.going.as_ref()?;
         Some(SlowEvent {
@@ -218,13 +216,11 @@ impl ChangeDetector {
     }
 
     /// Usual times: the last day without its events.
-    #[must_use]
     pub const fn usual(&self) -> &ProbeTimes {
         self.usual.times()
     }
 
     /// Whether enough is known to tell slow probes from usual ones.
-    #[must_use]
     pub const fn knows_usual(&self) -> bool {
         self.cells.is_some()
     }

@@ -57,7 +57,6 @@ impl std::fmt::Display for WatchLevel {
 
 impl WatchLevel {
     /// Judges the probes of an hour, for each kind with enough of them.
-    #[must_use]
     pub fn judge(&self, hour: &WatchWindow) -> Vec<LevelFinding> {
         let of = |kind: ProbeKind| {
             let times = hour.times(kind);

@@ -53,7 +53,6 @@ pub struct Probe {
 
 impl Probe {
     /// Time that the storage took: from due to completed, without this program's lateness.
-    #[must_use]
     pub fn time(&self) -> Duration {
         self.completed.since(self.due).saturating_sub(self.lateness)
     }
@@ -81,7 +80,6 @@ pub struct ProbePlaces {
 
 impl ProbePlaces {
     /// Blocks of a target of that size, at least one.
-    #[must_use]
     pub fn new(kind: ProbeKind, size: u64, seed: u64) -> Self {
         Self {
             kind,
@@ -168,7 +166,6 @@ impl Prober {
     ///
     /// # Panics
     /// If the mean interval is zero.
-    #[must_use]
     pub fn new(plan: &ProbePlan, start: Instant) -> Self {
         let kinds = match plan.syncs {
             true => &ProbeKind::ALL[..],
@@ -196,7 +193,6 @@ impl Prober {
     }
 
     /// Due time of the oldest unanswered probe of a kind.
-    #[must_use]
     pub fn oldest_due(&self, kind: ProbeKind) -> Option<Instant> {
         let mut kinds = self.kinds.iter();
         let of = kinds.find(|it| it.kind == kind)?;

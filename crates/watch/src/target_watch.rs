@@ -42,7 +42,6 @@ pub struct TargetWatch {
 impl TargetWatch {
     /// A target with that mean interval between probes of a kind, starting at that second since
     /// 1970.
-    #[must_use]
     pub fn new(every: Duration, second: u64) -> Self {
         Self {
             detectors: ProbeKind::ALL.map(|_| ChangeDetector::new(every)),
@@ -127,25 +126,21 @@ impl TargetWatch {
     }
 
     /// The current event of a kind.
-    #[must_use]
     pub fn going_on(&self, kind: ProbeKind) -> Option<SlowEvent> {
         self.detectors[kind as usize].event()
     }
 
     /// Usual times of a kind of probe.
-    #[must_use]
     pub const fn usual(&self, kind: ProbeKind) -> &ProbeTimes {
         self.detectors[kind as usize].usual()
     }
 
     /// Whether enough probes were answered to tell slow ones from usual ones.
-    #[must_use]
     pub fn knows_usual(&self) -> bool {
         self.detectors.iter().any(ChangeDetector::knows_usual)
     }
 
     /// The last 60 minutes including the current one, as far as monitored.
-    #[must_use]
     pub fn last_hour(&self) -> WatchWindow {
         let mut hour = self.minute.clone();
         self.recent.iter().for_each(|it| hour.merge(it));
@@ -153,7 +148,6 @@ impl TargetWatch {
     }
 
     /// Everything since the start.
-    #[must_use]
     pub fn all(&self) -> WatchWindow {
         let mut all = self.all.clone();
         all.merge(&self.minute);
@@ -161,7 +155,6 @@ impl TargetWatch {
     }
 
     /// Number of events that started.
-    #[must_use]
     pub const fn events(&self) -> u64 {
         self.events
     }

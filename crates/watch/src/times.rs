@@ -35,38 +35,32 @@ impl ProbeTimes {
     }
 
     /// Number of times.
-    #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
     /// Sum of all times, ns.
-    #[must_use]
     pub const fn sum_ns(&self) -> u64 {
         self.sum_ns
     }
 
     /// The longest time, ns.
-    #[must_use]
     pub const fn max_ns(&self) -> u64 {
         self.max_ns
     }
 
     /// The non-empty bins.
-    #[must_use]
     pub const fn bins(&self) -> &LogBins {
         &self.bins
     }
 
     /// The quantile `p` (ns), never above the maximum; `None` without times.
-    #[must_use]
     pub fn quantile(&self, p: f64) -> Option<u64> {
         let value = self.bins.quantile(p)?;
         Some((value as u64).min(self.max_ns))
     }
 
     /// The quantile, or the maximum if there are too few times.
-    #[must_use]
     pub fn quantile_or_max(&self, p: f64) -> u64 {
         const ABOVE_MIN: f64 = 1.0;
         match self.count as f64 * (1.0 - p) < ABOVE_MIN {

@@ -39,13 +39,11 @@ units::words! {
 
 impl WatchCounter {
     /// The counter with that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
     /// Whether it is merged as a maximum instead of a sum.
-    #[must_use]
     pub const fn is_maximum(self) -> bool {
         matches!(
             self,
@@ -54,7 +52,6 @@ impl WatchCounter {
     }
 
     /// The combined value of two windows.
-    #[must_use]
     pub fn join(self, one: u64, other: u64) -> u64 {
         match self.is_maximum() {
             true => one.max(other),
@@ -99,7 +96,6 @@ pub enum WindowError {
 
 impl WatchWindow {
     /// An empty window.
-    #[must_use]
     pub fn new(start_s: u64, span_s: u64) -> Self {
         Self {
             start_s,
@@ -109,13 +105,11 @@ impl WatchWindow {
     }
 
     /// The window that contains that second.
-    #[must_use]
     pub fn at(second: u64) -> Self {
         Self::new(second - second % WINDOW_SECONDS, WINDOW_SECONDS)
     }
 
     /// Times of a kind of probe.
-    #[must_use]
     pub const fn times(&self, kind: ProbeKind) -> &ProbeTimes {
         match kind {
             ProbeKind::Read => &self.reads,
@@ -158,7 +152,6 @@ impl WatchWindow {
     ///
     /// # Panics
     /// Never: it writes to memory.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_extend(self, vec![FORM]).expect("memory takes a window")
     }
@@ -195,7 +188,6 @@ pub struct StoredWindow {
 /// The next windows to merge, in order of time, to stay within `budget` bytes: the minutes of the
 /// oldest hour, later the hours of the oldest day. `None` within the budget, and if nothing is left
 /// to merge. The newest hour is never merged.
-#[must_use]
 pub fn next_merge(stored: &[StoredWindow], budget: u64) -> Option<Range<usize>> {
     let bytes: u64 = stored.iter().map(|it| it.bytes).sum();
     if bytes <= budget {

@@ -30,7 +30,6 @@ struct FeedEvent {
 }
 
 /// A feed, with its receiving end for the server.
-#[must_use]
 pub fn feed() -> (EventFeed, FeedReceiver) {
     let (sender, receiver) = channel(UNDER_WAY_MAX);
     (EventFeed(sender), FeedReceiver(receiver))

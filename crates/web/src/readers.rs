@@ -9,7 +9,6 @@ use crate::admission::Admission;
 
 /// The path seen by a server at `address` for a request with this path, host and origin, if it
 /// answers at all.
-#[must_use]
 pub fn admitted(address: SocketAddr, path: &str, host: &[u8], origin: &[u8]) -> Option<String> {
     let mut headers = HeaderMap::new();
     headers.insert(HOST, HeaderValue::from_bytes(host).ok()?);

@@ -166,7 +166,6 @@ impl WebServer {
     }
 
     /// URL of the first page.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -24,7 +24,6 @@ pub struct Region {
 
 impl Region {
     /// The first bytes of a target.
-    #[must_use]
     pub const fn first(target: TargetId, len: u64, block: u64) -> Self {
         Self {
             target,
@@ -106,7 +105,6 @@ pub struct AddressSpec {
 
 impl AddressSpec {
     /// Every client accesses random blocks.
-    #[must_use]
     pub const fn random(region: Region) -> Self {
         Self {
             region,
@@ -117,7 +115,6 @@ impl AddressSpec {
     }
 
     /// Every client goes from the first block to the last.
-    #[must_use]
     pub const fn sequential(region: Region) -> Self {
         Self {
             pattern: Pattern::Sequential { step: 1 },

@@ -73,7 +73,6 @@ pub struct Advice {
 /// `cache_bytes` is the cache between the threads and the medium, `threads` the number that runs
 /// (by default a batch workload's own), `ios_summed` the number of operations that a result sums so
 /// far, over all threads. Unknown values are not judged.
-#[must_use]
 pub fn advise(
     definition: &WorkloadDefinition,
     file_bytes: u64,
@@ -290,7 +289,6 @@ fn load_range(definition: &WorkloadDefinition) -> (f64, f64) {
 /// Batch workloads that are run one after the other, and whose messages differ so much in bytes
 /// that their measurements differ in duration ("Avoid batch cases of greatly differing
 /// duration"). Others are left out.
-#[must_use]
 pub fn advise_on_durations(definitions: &[WorkloadDefinition]) -> Option<Advice> {
     let messages = definitions
         .iter()
@@ -319,7 +317,6 @@ pub fn advise_on_durations(definitions: &[WorkloadDefinition]) -> Option<Advice>
 }
 
 /// Bytes that a thread moves per message.
-#[must_use]
 pub fn message_bytes(kind: &ThreadType) -> u64 {
     u64::from(kind.io_size) * u64::from(kind.ios_per_message)
 }

@@ -58,7 +58,6 @@ units::words! {
 
 impl BandwidthSpec {
     /// What one client does first: creates the shared file with its first record.
-    #[must_use]
     pub fn shared_file(&self) -> FileScript {
         if self.directories == DirectoryUse::Own {
             return Box::new(std::iter::empty());
@@ -73,7 +72,6 @@ impl BandwidthSpec {
     }
 
     /// The calls of a phase for some of the transfers: all existing or planned ones.
-    #[must_use]
     pub fn script_of(
         &self,
         phase: BandwidthPhase,
@@ -88,7 +86,6 @@ impl BandwidthSpec {
     }
 
     /// The calls before the first transfer of a file of `bytes`.
-    #[must_use]
     pub fn begin(&self, phase: BandwidthPhase, client: MetadataClient, bytes: u64) -> FileScript {
         let shared = FileName::new(SHARED, 0);
         let reading = OpenFor::Reading;
@@ -169,7 +166,6 @@ pub enum FilesShape {
 
 impl FilesShape {
     /// Files, or transfers, of each client.
-    #[must_use]
     pub const fn most(&self) -> u32 {
         match self {
             Self::Tree(tree) => tree.files,
@@ -178,7 +174,6 @@ impl FilesShape {
     }
 
     /// Bytes created per client.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         let each = match self {
             Self::Tree(tree) => tree.file_bytes,
@@ -203,7 +198,6 @@ impl FilesShape {
     }
 
     /// Items counted in a phase of the metadata workload; zero without a tree.
-    #[must_use]
     pub fn items(&self, phase: MetadataPhase) -> u32 {
         match self {
             Self::Tree(tree) => tree.items(phase),

@@ -41,13 +41,11 @@ pub struct UnitOfWork {
 
 impl UnitOfWork {
     /// From due to completed.
-    #[must_use]
     pub fn response_time(&self) -> Duration {
         self.completed.since(self.due)
     }
 
     /// From the first operation's issue to completed.
-    #[must_use]
     pub fn service_time(&self) -> Duration {
         self.completed.since(self.started)
     }

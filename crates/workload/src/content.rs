@@ -64,7 +64,6 @@ impl Default for Content {
 
 impl Content {
     /// Whether it is the default.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         let Self {
             fill,
@@ -79,7 +78,6 @@ impl Content {
     }
 
     /// Whether noise is drawn for each write.
-    #[must_use]
     pub fn is_drawn(&self) -> bool {
         let is_mixed = self.compressible_percent > 0 || self.duplicate_percent > 0;
         is_mixed || (self.fill == Fill::Noise && self.freshness == Freshness::Drawn)

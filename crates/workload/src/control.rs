@@ -61,7 +61,6 @@ pub struct ThreadType {
 
 impl ThreadType {
     /// Positions for operations in one block.
-    #[must_use]
     pub fn places_in_block(&self) -> u64 {
         match self.placement {
             Placement::Packed => self.block / u64::from(self.io_size).max(1),
@@ -70,7 +69,6 @@ impl ThreadType {
     }
 
     /// Whether the thread is never idle, so that any number of them saturates the storage.
-    #[must_use]
     pub const fn is_batch(&self) -> bool {
         self.clock.is_none()
     }
@@ -92,7 +90,6 @@ pub struct ControlSpec {
 
 impl ControlSpec {
     /// The type of thread `number`, counted from zero.
-    #[must_use]
     pub fn type_of(&self, number: u32) -> &ThreadType {
         let cycle: u64 = self.types.iter().map(|kind| u64::from(kind.count)).sum();
         let mut left = u64::from(number) % cycle.max(1);
@@ -106,7 +103,6 @@ impl ControlSpec {
     }
 
     /// Operations per second offered by `threads` threads; `None` if one never waits.
-    #[must_use]
     pub fn offered(&self, threads: u32) -> Option<f64> {
         let cycle: u32 = self.types.iter().map(|kind| kind.count).sum();
         let (rounds, rest) = (threads / cycle.max(1), threads % cycle.max(1));
@@ -191,7 +187,6 @@ impl ControlThread {
     }
 
     /// Positions that the thread walks over.
-    #[must_use]
     pub const fn places(&self) -> u64 {
         self.share.blocks * self.in_block
     }

@@ -90,7 +90,6 @@ impl Spacing {
     }
 
     /// Bytes of both files.
-    #[must_use]
     pub fn bytes(self, scale: u32) -> u64 {
         self.spacers().map_or(0, |(blocks, _)| {
             2 * u64::from(blocks) * u64::from(scale) * u64::from(BLOCK_BYTES)
@@ -103,7 +102,6 @@ impl Spacing {
     /// Files after a spacing file are created again behind it, then the old ones are removed, the
     /// new ones renamed, and the disk is squeezed. Contents are irrelevant here, but a driver keeps
     /// track of them.
-    #[must_use]
     pub fn script(self, scale: u32) -> FileScript {
         let Some((blocks, series)) = self.spacers() else {
             return Box::new(std::iter::empty());
@@ -155,20 +153,17 @@ pub enum DecusGroup {
 
 impl DecusTest {
     /// Its number, such as `4A`.
-    #[must_use]
     pub const fn number(self) -> &'static str {
         self.name()
     }
 
     /// The test with that number, in upper or lower case.
-    #[must_use]
     pub fn parse(number: &str) -> Option<Self> {
         let is_it = |test: &Self| test.number().eq_ignore_ascii_case(number);
         Self::ALL.into_iter().find(is_it)
     }
 
     /// The group of tests with which it shares files.
-    #[must_use]
     pub const fn group(self) -> DecusGroup {
         match self {
             Self::Test1 => DecusGroup::Seeks,
@@ -200,13 +195,11 @@ impl DecusTest {
     }
 
     /// Whether it is repeated after SPACE2 and SPACE8.
-    #[must_use]
     pub fn is_spaced(self) -> bool {
         self.needs() == Some(Self::Test3)
     }
 
     /// Number of files.
-    #[must_use]
     pub const fn files(self, scale: u32) -> u32 {
         match self {
             Self::Test1 => 150 * scale,
@@ -226,7 +219,6 @@ impl DecusTest {
     ///
     /// # Panics
     /// If `scale` is zero.
-    #[must_use]
     pub fn script(self, scale: u32, device_bytes: u64, order: &DecusOrder) -> FileScript {
         assert!(scale > 0, "a scale of zero leaves nothing to do");
         let files = self.files(scale);
@@ -287,7 +279,6 @@ impl DecusOrder {
 }
 
 /// Bytes of a device read by TEST11.
-#[must_use]
 pub fn device_bytes_read(device_bytes: u64) -> u64 {
     device_bytes.min(DEVICE_BLOCKS_MAX * u64::from(BLOCK_BYTES))
 }
@@ -296,7 +287,6 @@ pub fn device_bytes_read(device_bytes: u64) -> u64 {
 ///
 /// # Panics
 /// If `chunk` is zero.
-#[must_use]
 pub fn read_device(device_bytes: u64, chunk: u32) -> FileScript {
     let end = device_bytes_read(device_bytes);
     let offsets = (0..end).step_by(chunk as usize);
@@ -311,7 +301,6 @@ pub fn read_device(device_bytes: u64, chunk: u32) -> FileScript {
 ///
 /// # Panics
 /// If `chunk` is zero.
-#[must_use]
 pub fn stand_in_for_device(chunk: u32) -> (FileScript, FileScript) {
     let file = FileName::new(WHOLE, 1);
     let bytes = DEVICE_BLOCKS_MAX * u64::from(BLOCK_BYTES);

@@ -94,13 +94,11 @@ impl WorkloadDefinition {
     }
 
     /// A built-in workload by its name, or by its number from 1 to 7.
-    #[must_use]
     pub fn built_in(name: &str) -> Option<Self> {
         built_in::find(name).map(|(name, text)| Self::parse_built_in(name, text))
     }
 
     /// The built-in workloads in the order of the document.
-    #[must_use]
     pub fn all_built_in() -> Vec<Self> {
         BUILT_IN_WORKLOADS
             .map(|(name, text)| Self::parse_built_in(name, text))
@@ -108,7 +106,6 @@ impl WorkloadDefinition {
     }
 
     /// The commented text of a built-in workload, to print, copy and edit.
-    #[must_use]
     pub fn built_in_text(name: &str) -> Option<&'static str> {
         built_in::find(name).map(|(_, text)| text)
     }
@@ -121,25 +118,21 @@ impl WorkloadDefinition {
     }
 
     /// The types in order of creation, at least one.
-    #[must_use]
     pub fn types(&self) -> &[ThreadType] {
         &self.types
     }
 
     /// How threads share the file.
-    #[must_use]
     pub fn partition(&self) -> Partition {
         self.types[0].partition
     }
 
     /// Bytes of a block.
-    #[must_use]
     pub fn block(&self) -> u64 {
         self.types[0].block
     }
 
     /// Shares into which the file is divided.
-    #[must_use]
     pub fn shares(&self) -> u32 {
         self.types[0].shares
     }
@@ -175,7 +168,6 @@ impl WorkloadDefinition {
     }
 
     /// The same with this rate for every client that waits.
-    #[must_use]
     pub fn at_rate(&self, iops_per_client: Option<f64>) -> Self {
         let mut same = self.clone();
         if let Some(rate) = iops_per_client {
@@ -186,7 +178,6 @@ impl WorkloadDefinition {
     }
 
     /// The definition as TOML, which [`WorkloadDefinition::parse`] parses to the same.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         writer::write(self)
     }

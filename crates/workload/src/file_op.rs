@@ -33,7 +33,6 @@ pub struct FileName {
 
 impl FileName {
     /// File `number` of `series`, in the directory that the driver works in.
-    #[must_use]
     pub const fn new(series: char, number: u32) -> Self {
         Self {
             directory: DirectoryNumber::ROOT,
@@ -214,7 +213,6 @@ units::words! {
 
 impl FileOpKind {
     /// Whether it is a system call, rather than work in the program's own memory.
-    #[must_use]
     pub const fn is_call(self) -> bool {
         !matches!(self, Self::Modify | Self::Learn | Self::Seek)
     }
@@ -222,7 +220,6 @@ impl FileOpKind {
 
 impl FileOp {
     /// Kind of this call.
-    #[must_use]
     pub const fn kind(&self) -> FileOpKind {
         match self {
             Self::MakeDirectory { .. } => FileOpKind::MakeDirectory,
@@ -249,7 +246,6 @@ impl FileOp {
     }
 
     /// Bytes moved by a complete successful call, including to the null device.
-    #[must_use]
     pub const fn bytes(&self) -> u64 {
         match *self {
             Self::Read { bytes }

@@ -23,7 +23,6 @@ pub enum FilesPhase {
 
 impl FilesPhase {
     /// The operation that ends the work on one file.
-    #[must_use]
     pub const fn last_kind(self) -> OpKind {
         match self {
             Self::Make | Self::Read => OpKind::Close,
@@ -58,7 +57,6 @@ pub struct FilesClient {
 
 impl FilesClient {
     /// Client `client` of `clients`.
-    #[must_use]
     pub fn new(spec: FilesSpec, client: u32, clients: u32) -> Self {
         Self {
             spec,

@@ -80,7 +80,6 @@ impl ClientSpec {
 
     /// The kinds of operation whose completion is a unit of work; none where clients report units
     /// of several operations.
-    #[must_use]
     pub fn counted_kinds(&self) -> Vec<OpKind> {
         match self {
             Self::Mix(_) => OPERATIONS.to_vec(),
@@ -103,7 +102,6 @@ impl ClientSpec {
     }
 
     /// Maximum bytes moved by one operation.
-    #[must_use]
     pub fn len_max(&self) -> u32 {
         match self {
             Self::Mix(spec) => spec.sizes.iter().map(|size| size.len).max().unwrap_or(0),
@@ -122,7 +120,6 @@ impl ClientSpec {
     }
 
     /// Whether anything is written, created or removed.
-    #[must_use]
     pub fn changes_storage(&self) -> bool {
         match self {
             Self::Mix(spec) => spec.mix.write > 0 || spec.mix.flush > 0,

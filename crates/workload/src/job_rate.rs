@@ -26,21 +26,18 @@ pub enum JobRate {
 impl JobsSpec {
     /// Total offered load in operations per second from the trial's start to its end, if all arrive
     /// at random independently of earlier ones.
-    #[must_use]
     pub fn offered(&self) -> Option<f64> {
         let of = |job: &JobSpec| job.offered().filter(|_| job.arrives_at_random());
         self.jobs.iter().map(of).sum()
     }
 
     /// Whether any of them has a rate.
-    #[must_use]
     pub fn has_rates(&self) -> bool {
         let mut rates = self.jobs.iter().flat_map(|job| &job.rates);
         rates.any(|rate| !matches!(rate, JobRate::Free))
     }
 
     /// Equivalent number of clients: the closed-loop depth of a job, or one for a job with a rate.
-    #[must_use]
     pub fn clients(&self) -> u32 {
         let of = |job: &JobSpec| job.offered().map_or(job.depth, |_| 1);
         self.jobs.iter().map(of).sum()
@@ -49,7 +46,6 @@ impl JobsSpec {
 
 impl JobSpec {
     /// Offered load in operations per second, if everything it does has a rate of operations.
-    #[must_use]
     pub fn offered(&self) -> Option<f64> {
         let used = [self.read_percent > 0, self.read_percent < 100];
         let rates = self.rates.iter().zip(used).filter(|(_, is_used)| *is_used);

@@ -121,7 +121,6 @@ fn have_none(priorities: &[Vec<PriorityShare>; 2]) -> bool {
 
 impl JobSpec {
     /// Whether anything is written.
-    #[must_use]
     pub fn writes(&self) -> bool {
         self.read_percent < 100
     }
@@ -135,13 +134,11 @@ impl JobSpec {
     }
 
     /// Whether some requests have a priority.
-    #[must_use]
     pub fn has_priorities(&self) -> bool {
         !have_none(&self.priorities)
     }
 
     /// Maximum size of requests that need memory.
-    #[must_use]
     pub fn len_max(&self) -> u32 {
         let moved = match self.trims {
             Trims::Only => &self.sizes[..1],
@@ -163,13 +160,11 @@ impl JobSpec {
     }
 
     /// From the trial's start to the start of recording.
-    #[must_use]
     pub fn recorded_from(&self) -> Duration {
         self.delay + self.ramp
     }
 
     /// From the trial's start to its time limit, if it has one.
-    #[must_use]
     pub fn ends_after(&self) -> Option<Duration> {
         Some(self.recorded_from() + self.runtime?)
     }

@@ -30,7 +30,6 @@ impl StridedZones {
 
     /// Distance from the start of a region of `len` bytes to the end of the last zone that starts
     /// in it; all of that zone counts if `is_random`, else only the part reached.
-    #[must_use]
     pub fn end(self, len: u64, block: u64, is_random: bool) -> u64 {
         let step = self.range.saturating_add(self.skip).max(1);
         let last = len.saturating_sub(1) / step * step;

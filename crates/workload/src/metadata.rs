@@ -56,7 +56,6 @@ pub struct MetadataClient {
 
 impl MetadataClient {
     /// Client `number`, reading its own files.
-    #[must_use]
     pub const fn alone(number: u32) -> Self {
         Self {
             number,
@@ -91,7 +90,6 @@ units::words! {
 
 impl MetadataSpec {
     /// Files of one block each, in the clients' own trees.
-    #[must_use]
     pub const fn in_own_trees(files: u32, depth: u32, fan_out: u32) -> Self {
         Self {
             files,
@@ -104,7 +102,6 @@ impl MetadataSpec {
     }
 
     /// Directories below the first one; `None` when there are more than [`DIRECTORIES_MAX`].
-    #[must_use]
     pub fn directories(&self) -> Option<u32> {
         let mut level = 1_u64;
         let mut all = 0_u64;
@@ -122,7 +119,6 @@ impl MetadataSpec {
     ///
     /// # Panics
     /// If the tree has too many directories.
-    #[must_use]
     pub fn items(&self, phase: MetadataPhase) -> u32 {
         match phase {
             MetadataPhase::MakeDirectories | MetadataPhase::RemoveDirectories => self.tree(),
@@ -136,7 +132,6 @@ impl MetadataSpec {
     ///
     /// # Panics
     /// If the tree has too many directories.
-    #[must_use]
     pub fn script(&self, phase: MetadataPhase, client: MetadataClient) -> FileScript {
         self.script_of(phase, client, 0..self.files)
     }
@@ -145,7 +140,6 @@ impl MetadataSpec {
     ///
     /// # Panics
     /// If the tree has too many directories.
-    #[must_use]
     pub fn script_of(
         &self,
         phase: MetadataPhase,

@@ -27,7 +27,6 @@ impl Gap {
     };
 
     /// A gap of that shape and mean.
-    #[must_use]
     pub fn new(shape: GapShape, mean: Duration) -> Self {
         Self {
             shape,
@@ -119,7 +118,6 @@ pub struct FileSet {
 
 impl MixSpec {
     /// Endless operations of one block, each requested when the previous one completes.
-    #[must_use]
     pub fn closed(addresses: AddressSpec, mix: Mix) -> Self {
         let len = addresses.region.block as u32;
         Self {

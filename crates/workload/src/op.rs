@@ -40,7 +40,6 @@ pub enum Durability {
 
 impl Durability {
     /// Whether the data survives a power loss once the write completes.
-    #[must_use]
     pub const fn is_durable(self) -> bool {
         !matches!(self, Self::Volatile)
     }
@@ -60,7 +59,6 @@ pub struct WriteOut {
 
 impl WriteOut {
     /// Linux flags (`SYNC_FILE_RANGE_*`).
-    #[must_use]
     pub const fn flags(self) -> u32 {
         self.waits_before as u32 | (self.writes as u32) << 1 | (self.waits_after as u32) << 2
     }
@@ -182,7 +180,6 @@ impl fmt::Display for OpKind {
 
 impl Op {
     /// Its kind.
-    #[must_use]
     pub const fn kind(&self) -> OpKind {
         match self {
             Self::Read { .. } => OpKind::Read,
@@ -200,13 +197,11 @@ impl Op {
 
     /// Whether it is CPU work rather than a storage operation.
     #[inline]
-    #[must_use]
     pub const fn is_compute(&self) -> bool {
         matches!(self, Self::Compute { .. })
     }
 
     /// Its file or device; [`TargetId::NONE`] for CPU work.
-    #[must_use]
     pub const fn target(&self) -> TargetId {
         match *self {
             Self::Read { target, .. }
@@ -224,7 +219,6 @@ impl Op {
     }
 
     /// Bytes moved or discarded by a complete successful operation.
-    #[must_use]
     pub const fn len(&self) -> u32 {
         match *self {
             Self::Read { len, .. } | Self::Write { len, .. } | Self::Trim { len, .. } => len,
@@ -233,14 +227,12 @@ impl Op {
     }
 
     /// Whether it moves no bytes.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Memory required, bytes.
     #[inline]
-    #[must_use]
     pub const fn memory_len(&self) -> u32 {
         match self {
             Self::Trim { .. } => 0,
@@ -260,17 +252,14 @@ impl IoPriority {
     const CLASS_SHIFT: u16 = 13;
 
     /// From a class (1 real time, 2 best effort, 3 idle) and a level (0, the highest, to 7).
-    #[must_use]
     pub const fn new(class: u16, level: u16) -> Self {
         Self(class << Self::CLASS_SHIFT | level)
     }
 
-    #[must_use]
     pub const fn class(self) -> u16 {
         self.0 >> Self::CLASS_SHIFT
     }
 
-    #[must_use]
     pub const fn level(self) -> u16 {
         self.0 & ((1 << Self::CLASS_SHIFT) - 1)
     }
@@ -303,7 +292,6 @@ pub struct Request {
 
 impl Request {
     /// A request that is ready when due.
-    #[must_use]
     pub const fn new(client: ClientId, due: Instant, op: Op) -> Self {
         Self {
             client,
@@ -333,19 +321,16 @@ pub struct Completion {
 
 impl Completion {
     /// Response time: from due to completed.
-    #[must_use]
     pub fn response_time(&self) -> Duration {
         self.completed.since(self.request.due)
     }
 
     /// The generator's own lateness: from ready to issued.
-    #[must_use]
     pub fn lateness(&self) -> Duration {
         self.issued.since(self.request.ready)
     }
 
     /// What the device took: from issued to completed.
-    #[must_use]
     pub fn service_time(&self) -> Duration {
         self.completed.since(self.issued)
     }

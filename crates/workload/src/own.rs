@@ -102,7 +102,6 @@ impl PartialEq for OwnSpec {
 
 impl OwnSpec {
     /// Report of its clients besides their operations, once they are finished.
-    #[must_use]
     pub fn report(&self) -> Vec<u8> {
         self.maker.as_ref().map_or_else(Vec::new, |it| it.report())
     }

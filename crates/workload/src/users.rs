@@ -88,7 +88,6 @@ impl UsersSpec {
     }
 
     /// The profiles; one at least.
-    #[must_use]
     pub fn profiles(&self) -> &[UserProfile] {
         &self.profiles
     }
@@ -98,13 +97,11 @@ impl UsersSpec {
     }
 
     /// The number of the profile of user `user`, counted from zero.
-    #[must_use]
     pub fn profile_of(&self, user: u32) -> u32 {
         u32::from(self.order[user as usize % self.order.len()])
     }
 
     /// How many of `users` users have each profile.
-    #[must_use]
     pub fn count_by_profile(&self, users: u32) -> Vec<u32> {
         let mut counts = vec![0; self.profiles.len()];
         for user in 0..users {
@@ -114,7 +111,6 @@ impl UsersSpec {
     }
 
     /// Memory of `users` users in total, bytes.
-    #[must_use]
     pub fn memory_bytes(&self, users: u32) -> u64 {
         let counts = self.count_by_profile(users);
         let each = counts.iter().zip(self.profiles());
@@ -124,14 +120,12 @@ impl UsersSpec {
     }
 
     /// Whether a user does CPU work or touches memory.
-    #[must_use]
     pub fn computes(&self) -> bool {
         let mut profiles = self.profiles().iter();
         profiles.any(|profile| profile.cpu_ns > 0 || profile.memory > 0)
     }
 
     /// The same with other users: more or fewer, on another number of bytes.
-    #[must_use]
     pub fn on(&self, target: TargetId, len: u64) -> Self {
         Self {
             target,

@@ -19,7 +19,6 @@ pub struct WatchEntries {
 
 impl WatchEntries {
     /// Whether there is nothing to save.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.windows.is_empty() && self.events.is_empty()
     }

@@ -70,7 +70,6 @@ impl Identity {
 
     /// In one word, for a record beside the file. Devices are numbered anew with each start of the
     /// machine, so they have no part in it.
-    #[must_use]
     pub fn text(&self) -> String {
         let (seconds, nanoseconds) = self.born.unwrap_or_default();
         let generation = self.generation.unwrap_or_default();
@@ -78,7 +77,6 @@ impl Identity {
     }
 
     /// Whether both are one file, by everything that is known of both.
-    #[must_use]
     pub fn is_same_file(&self, other: &Self) -> bool {
         fn differ<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
             one.zip(other).is_some_and(|(one, other)| one != other)
@@ -112,19 +110,16 @@ impl FileLinks {
     }
 
     /// Whether it is a regular file.
-    #[must_use]
     pub fn is_file(&self) -> bool {
         FileType::from_raw_mode(self.mode) == FileType::RegularFile
     }
 
     /// Whether it is a directory.
-    #[must_use]
     pub fn is_directory(&self) -> bool {
         FileType::from_raw_mode(self.mode) == FileType::Directory
     }
 
     /// Whether only its owner may use it.
-    #[must_use]
     pub const fn is_private(&self) -> bool {
         self.mode & OTHERS == 0
     }

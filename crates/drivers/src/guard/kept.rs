@@ -28,7 +28,6 @@ pub fn mark_kept(file: &File) -> io::Result<()> {
 
 /// Whether an open file is one that an earlier run kept, under one name, and nobody has written it
 /// since.
-#[must_use]
 pub fn is_kept(file: &File) -> bool {
     is_marked(file, ATTRIBUTE)
 }
@@ -55,7 +54,6 @@ pub(super) fn is_marked(file: &File, attribute: &str) -> bool {
 }
 
 /// The same of whatever has that name.
-#[must_use]
 pub fn is_kept_at(path: &Path) -> bool {
     let is_file = path.metadata().is_ok_and(|it| it.is_file());
     is_file && File::open(path).is_ok_and(|file| is_kept(&file))

@@ -84,7 +84,6 @@ impl NewFile {
     }
 
     /// Its content, to be written.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -57,7 +57,6 @@ pub(super) fn unmark(file: &File) {
 
 /// Bytes that a file takes up which a removal, or a replacement, that was killed midway left in a
 /// directory of the user's; `None` for any other file.
-#[must_use]
 pub fn left_aside(directory: impl AsFd, name: &str) -> Option<u64> {
     is_aside(name).then_some(())?;
     let file = open_file(directory, name).ok().flatten()?;

@@ -58,7 +58,6 @@ pub enum Proof {
 
 impl Proof {
     /// Whether nothing of anybody else's is lost with the file.
-    #[must_use]
     pub const fn is_ours(self) -> bool {
         matches!(self, Self::Sealed | Self::Blank)
     }
@@ -70,14 +69,12 @@ impl Seal {
     ///
     /// # Panics
     /// When the system has no random numbers; without a secret nothing may be written.
-    #[must_use]
     pub fn of_this_run() -> Self {
         *OF_THIS_RUN.get_or_init(|| Self::fresh().expect("the system's random numbers"))
     }
 
     /// Make the seal that another process of this run drew that of this process, before anything is
     /// written; whether it is now.
-    #[must_use]
     pub fn adopt(number: u64) -> bool {
         *OF_THIS_RUN.get_or_init(|| Self(number)) == Self(number)
     }
@@ -91,13 +88,11 @@ impl Seal {
     }
 
     /// The number that stamps carry.
-    #[must_use]
     pub const fn number(self) -> u64 {
         self.0
     }
 
     /// As it stands in records of text.
-    #[must_use]
     pub fn text(self) -> String {
         format!("{TEXT}{self}")
     }
@@ -172,7 +167,6 @@ impl Seal {
     }
 
     /// Whether a file was tagged with this seal.
-    #[must_use]
     pub fn is_tagged(self, file: &File) -> bool {
         let mut value = [0_u8; DIGITS];
         let found = rustix::fs::fgetxattr(file, ATTRIBUTE, &mut value);

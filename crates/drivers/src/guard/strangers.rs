@@ -24,7 +24,6 @@ const fn is_planted(directory: (u32, u32), owner: u32, user: u32) -> bool {
 }
 
 /// Whether a file in that directory is of another user, who need not mean well.
-#[must_use]
 pub fn is_strangers(directory: &Metadata, file: &Metadata) -> bool {
     let user = geteuid().as_raw();
     is_planted((directory.mode(), directory.uid()), file.uid(), user)

@@ -20,7 +20,6 @@ use crate::target_error::TargetError;
 
 impl WorkDirectory {
     /// Its name below the directory in which it was made.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -13,7 +13,6 @@ use crate::target_error::TargetError;
 
 impl WorkDirectory {
     /// Whether this run created the file `name`, and still has it.
-    #[must_use]
     pub fn has_made(&self, name: &str) -> bool {
         self.state().created.contains_key(name)
     }

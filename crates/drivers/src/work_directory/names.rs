@@ -41,7 +41,6 @@ pub(crate) fn is_given_name(name: &str) -> bool {
 
 /// Sixteen digits for a name: of a random number one half, and then its checksum, so that no name
 /// that somebody else gave is taken for one of ours.
-#[must_use]
 pub fn checked_digits(random: u64) -> String {
     let half = format!("{:08x}", random >> 32);
     let check = crc32c::crc32c(half.as_bytes());
@@ -49,7 +48,6 @@ pub fn checked_digits(random: u64) -> String {
 }
 
 /// Whether [`checked_digits`] gives these.
-#[must_use]
 pub fn is_checked(digits: &str) -> bool {
     let half = digits.get(..8);
     let number = half.and_then(|it| u64::from_str_radix(it, 16).ok());

@@ -214,7 +214,6 @@ impl ConformanceFiles {
     ///
     /// # Panics
     /// When it cannot be set up.
-    #[must_use]
     pub fn new(parent: &Path, caching: Caching) -> Option<Self> {
         let directory =
             WorkDirectory::create(parent, &DirectoryOwner::default()).expect("a directory");
@@ -233,7 +232,6 @@ impl ConformanceFiles {
     }
 
     /// The file as target 0, the same read-only as target 1, and small files.
-    #[must_use]
     pub fn table(&self) -> Arc<TargetTable> {
         let writable = self
             .directory
@@ -256,7 +254,6 @@ impl ConformanceFiles {
     }
 
     /// What the general checks may read.
-    #[must_use]
     pub fn terrain(&self) -> Terrain {
         Terrain {
             target: TargetId(0),

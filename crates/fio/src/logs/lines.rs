@@ -77,7 +77,6 @@ struct Classes {
 
 impl JobLog {
     /// Logs of a copy whose job started `epoch_ms` milliseconds after 1970.
-    #[must_use]
     pub fn new(options: &JobLogs, epoch_ms: u64) -> Self {
         Self {
             kinds: options.kinds_with_lines(),

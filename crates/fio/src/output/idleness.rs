@@ -18,7 +18,6 @@ pub struct Idleness {
 
 impl Idleness {
     /// The end of fio's normal report.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("\nCPU idleness:\n  system: {:.2}%\n", self.system);
         if let Some(each) = &self.each {

@@ -30,7 +30,6 @@ pub struct Document {
 }
 
 /// The document of these jobs.
-#[must_use]
 pub fn json(document: &Document, jobs: &[JobReport]) -> String {
     let is_of_clients = jobs.iter().any(|job| job.client.is_some());
     let key = if is_of_clients {

@@ -13,7 +13,6 @@ use super::{
 const NO_ZONES: &str = concat!(';', " 0 zone resets");
 
 /// The report of these jobs; `by` is the process that ran them, and the time as text.
-#[must_use]
 pub fn normal(jobs: &[JobReport], by: (u32, &str), disks: &[DiskUse]) -> String {
     let mut text = String::new();
     let headers: Vec<String> = jobs.iter().map(header).collect();

@@ -29,7 +29,6 @@ impl TerseVersion {
     }
 
     /// The version with that number.
-    #[must_use]
     pub fn of(number: &str) -> Option<Self> {
         let all = [Self::V2, Self::V3, Self::V4, Self::V5];
         all.into_iter().find(|it| it.number().to_string() == number)
@@ -37,7 +36,6 @@ impl TerseVersion {
 }
 
 /// A line for each job, each ending with the activity of the disks.
-#[must_use]
 pub fn terse(jobs: &[JobReport], disks: &[DiskUse], version: TerseVersion) -> String {
     let mut text = String::new();
     for job in jobs {

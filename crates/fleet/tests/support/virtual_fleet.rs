@@ -19,7 +19,6 @@ pub struct HostClock {
 
 impl HostClock {
     /// What it reads at a true instant.
-    #[must_use]
     pub fn reads(&self, truly: Instant) -> Instant {
         let drifted = truly.as_nanos() as f64 * self.drift_ppm / 1e6;
         let reads = i128::from(truly.as_nanos()) + i128::from(self.ahead_ns) + drifted as i128;
@@ -102,7 +101,6 @@ pub struct VirtualFleet {
 
 impl VirtualFleet {
     /// A fleet whose rank 0 has that clock.
-    #[must_use]
     pub fn new(own_clock: HostClock, latency: Latency, seed: u64) -> Self {
         Self {
             places: Vec::new(),

@@ -27,7 +27,6 @@ pub struct BytesMoved {
 
 /// Reads the counters of the stack below `device`. `None` without a loop device that uses the page
 /// cache, and if its file is not on a device.
-#[must_use]
 pub fn buffered_loops(facts: &SystemRoots, device: &str) -> Option<Layers> {
     let mounts = mounts::read(facts);
     let Stack { devices, .. } = stack(facts, &mounts, &[device.to_owned()]);

@@ -86,7 +86,6 @@ pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
 }
 
 /// Cautions as warnings of a run.
-#[must_use]
 pub fn warnings(cautions: &[Caution]) -> Vec<Warning> {
     let of_caution = |caution: &Caution| {
         let severity = match caution.code {
@@ -371,7 +370,6 @@ fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
 }
 
 /// Cautions about the machine, whatever the target.
-#[must_use]
 pub fn of_machine(machine: &Environment) -> Vec<Caution> {
     let mut found = Cautions::default();
     if machine.cpus_allowed == 1 {

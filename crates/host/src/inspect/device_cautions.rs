@@ -35,7 +35,6 @@ const SHORT_STROKE: f64 = 0.1;
 const VIRTUAL: [&str; 3] = ["virtio", "xen", "hyper-v"];
 
 /// Warns that `bytes` of a target are so small a part of its disks that heads hardly move.
-#[must_use]
 pub fn short_seeks(target: &TargetDescription, bytes: u64) -> Option<Warning> {
     let is_turning = |it: &BlockDevice| it.rotational == Some(true) && !is_virtual(it);
     let mut below = disks(&target.devices).peekable();

@@ -50,7 +50,6 @@ pub enum Uncounted {
 
 impl FetchAccount {
     /// The counter for the file, directory or block device at `path` on this machine.
-    #[must_use]
     pub fn of(path: &Path) -> Self {
         let facts = SystemRoots::default();
         let Ok(subject) = InspectedPath::look(path) else {

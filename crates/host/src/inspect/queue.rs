@@ -7,14 +7,12 @@ const PAGE_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
 
 /// Whether the driver of a device has poll queues, without interrupts.
-#[must_use]
 pub fn has_poll_queues(facts: &SystemRoots, device: &str) -> bool {
     number(facts, device, "io_poll") == Some(1)
 }
 
 /// Minimum size in bytes of the requests that a contiguous operation on `device` is split into;
 /// `None` if unknown. Documented in the kernel's `ABI/stable/sysfs-block`.
-#[must_use]
 pub fn request_bytes(facts: &SystemRoots, device: &str) -> Option<u64> {
     let of_queue = |name| number(facts, device, name);
     smallest(

@@ -35,7 +35,6 @@ impl SpaceKind {
     }
 
     /// The shell command that sets this limit.
-    #[must_use]
     pub fn command(self, limit_bytes: u64) -> String {
         let option = match self {
             Self::Address => 'v',
@@ -57,7 +56,6 @@ pub struct Room {
 
 impl Room {
     /// Bytes that can still be mapped.
-    #[must_use]
     pub const fn left_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.used_bytes)
     }

@@ -349,7 +349,6 @@ fn open_memory_at(
 }
 
 /// The first directory on a tmpfs that may be written.
-#[must_use]
 pub fn memory_disk() -> Option<PathBuf> {
     let user = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let places = MEMORY_PLACES.iter().map(PathBuf::from).chain(user);

@@ -22,7 +22,6 @@ pub enum LoadShares {
 
 impl LoadShares {
     /// The proportions in which jobs have clients, in the smallest whole numbers.
-    #[must_use]
     pub fn of_clients(jobs: &[Job]) -> Self {
         let clients: Vec<u32> = jobs.iter().map(clients_of).collect();
         let divisor = clients.iter().copied().fold(0, common_divisor);
@@ -31,7 +30,6 @@ impl LoadShares {
     }
 
     /// The parts of all arrivals that the rates of jobs say.
-    #[must_use]
     pub fn of_rates(jobs: &[Job]) -> Self {
         let rates: Vec<f64> = jobs.iter().map(rate_of).collect();
         let all: f64 = rates.iter().sum();
@@ -39,7 +37,6 @@ impl LoadShares {
     }
 
     /// The least clients that keep the proportions.
-    #[must_use]
     pub fn clients_each(&self) -> u32 {
         match self {
             Self::Clients(parts) => parts.iter().fold(0, |sum: u32, it| sum.saturating_add(*it)),
@@ -49,7 +46,6 @@ impl LoadShares {
 
     /// The options of a curve whose loads are multiples of the least clients. `None` where not even
     /// those are allowed.
-    #[must_use]
     pub fn fit(&self, options: CurveOptions) -> Option<CurveOptions> {
         let clients_each = self.clients_each();
         let clients_max = options.clients_max / clients_each.max(1);

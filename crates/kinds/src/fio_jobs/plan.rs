@@ -195,7 +195,6 @@ pub fn plan_jobs(
 /// Names of the phases' measurements: those of their jobs, `a+b` where several run side by
 /// side, and
 /// with `-2` where an earlier phase has that name.
-#[must_use]
 pub fn phase_names(jobs: &[Job]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for phase in jobs.chunk_by(|_, next| !next.begins_phase()) {

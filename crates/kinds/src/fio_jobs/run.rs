@@ -164,7 +164,6 @@ impl MeasurementPlan for JobsPlan<'_, '_> {
 }
 
 /// A moment as fio writes it, in the time zone of the system: `Sat Nov 28 04:46:40 2026`.
-#[must_use]
 pub fn as_fio_date(moment: &str) -> String {
     let read: Result<jiff::Timestamp, _> = moment.parse();
     let local = read.map(|it| it.to_zoned(jiff::tz::TimeZone::system()));
@@ -214,7 +213,6 @@ fn missed_of(times: &JobTimes) -> Option<RateMiss> {
 
 impl JobTimes {
     /// Whether a job of it ended because it was below its least rate.
-    #[must_use]
     pub fn is_below(&self) -> bool {
         missed_of(self).is_some()
     }

@@ -181,7 +181,6 @@ pub struct JobTarget {
 
 impl JobTarget {
     /// A short name: the last part of a path.
-    #[must_use]
     pub fn label(&self) -> String {
         short_name(self.given.as_str())
     }
@@ -346,7 +345,6 @@ impl TargetWorkload {
     }
 
     /// Whether it begins late or ends by itself.
-    #[must_use]
     pub const fn has_own_course(&self) -> bool {
         self.start.is_some()
             || self.duration.is_some()

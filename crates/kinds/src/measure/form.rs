@@ -50,7 +50,6 @@ pub(crate) enum SettingValue {
 
 impl ValueForm {
     /// What a command line calls its values, such as `SIZE` or `yes|no`.
-    #[must_use]
     pub fn value_name(&self) -> String {
         match self {
             Self::Words(words) | Self::Pattern(words) => words.join("|"),
@@ -215,7 +214,6 @@ impl OfForm for TextOrList {
 
 impl TextOrList {
     /// The texts, a single one as a list of itself.
-    #[must_use]
     pub fn all(self) -> Vec<String> {
         match self {
             Self::Text(text) => vec![text],

@@ -117,7 +117,6 @@ pub enum Default {
 
 impl Setting {
     /// Whether its value is a path of this machine, or a list of them.
-    #[must_use]
     pub const fn names_paths(&self) -> bool {
         matches!(self.form, ValueForm::Path(_) | ValueForm::Paths)
     }
@@ -129,19 +128,16 @@ impl Setting {
     }
 
     /// A setting that must be given.
-    #[must_use]
     pub const fn required(name: &'static str, form: ValueForm, meaning: &'static str) -> Self {
         Self::new(name, form, Default::Required, meaning)
     }
 
     /// A setting that may be left out.
-    #[must_use]
     pub const fn optional(name: &'static str, form: ValueForm, meaning: &'static str) -> Self {
         Self::new(name, form, Default::Nothing, meaning)
     }
 
     /// A setting with a value of its own.
-    #[must_use]
     pub const fn or(
         name: &'static str,
         form: ValueForm,
@@ -152,7 +148,6 @@ impl Setting {
     }
 
     /// One that is true or false.
-    #[must_use]
     pub const fn flag(name: &'static str, is_on: bool, meaning: &'static str) -> Self {
         Self::or(
             name,

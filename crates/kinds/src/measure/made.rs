@@ -70,23 +70,19 @@ impl<'a> MadeFiles<'a> {
         Ok(())
     }
 
-    #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    #[must_use]
     pub const fn size(&self) -> Bytes {
         self.size
     }
 
     /// The name of a file, from number 0.
-    #[must_use]
     pub fn name(&self, number: u64) -> String {
         format!("file{number:06}")
     }
 
-    #[must_use]
     pub fn path(&self, number: u64) -> PathBuf {
         self.directory.path().join(self.name(number))
     }
@@ -100,13 +96,11 @@ impl<'a> MadeFiles<'a> {
     }
 
     /// Whether `bytes` are what a file holds from `offset` on.
-    #[must_use]
     pub fn holds(&self, number: u64, offset: u64, bytes: &[u8]) -> bool {
         self.pattern.matches(first_record(number), offset, bytes)
     }
 
     /// Something that takes the bytes of a file and compares them.
-    #[must_use]
     pub const fn checker(&self, number: u64) -> Checker<'_> {
         Checker {
             files: self,

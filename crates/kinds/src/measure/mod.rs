@@ -67,7 +67,6 @@ pub const KINDS: &[Kind] = &[
 ];
 
 /// The kind of that name.
-#[must_use]
 pub fn kind_named(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|known| known.name == name)
 }

@@ -75,7 +75,6 @@ impl MeasureError {
 
 /// Every path that a measurement of this kind measures when the study's target is `target`, with
 /// what is only read.
-#[must_use]
 pub fn measured_paths(kind: &str, settings: &toml::Table, target: &TargetName) -> Vec<TargetName> {
     let kind = kind_named(kind);
     let named = kind.into_iter().flat_map(|it| it.settings);
@@ -98,7 +97,6 @@ pub fn measured_paths(kind: &str, settings: &toml::Table, target: &TargetName) -
 
 impl ReplicateContext {
     /// A place with the reserve left to the program.
-    #[must_use]
     pub fn new(target: impl Into<TargetName>, seed: u64) -> Self {
         Self {
             target: target.into(),
@@ -111,7 +109,6 @@ impl ReplicateContext {
     }
 
     /// Space that was asked to stay free, where others use what is left.
-    #[must_use]
     pub fn shared_reserve(&self) -> Option<Bytes> {
         self.reserve.filter(|_| !self.target.is_model())
     }
@@ -147,7 +144,6 @@ impl ReplicateContext {
     }
 
     /// Kernel name of the device that a path stands on, where the system tells.
-    #[must_use]
     pub fn device(path: &Path) -> Option<String> {
         let (description, _) = inspect(path).ok()?;
         Some(description.devices.first()?.name.clone())
@@ -155,7 +151,6 @@ impl ReplicateContext {
 }
 
 /// What the marker of a work directory says of a measurement.
-#[must_use]
 pub fn owner(kind: &str) -> DirectoryOwner {
     directory_owner(&format!("study: {kind}"))
 }

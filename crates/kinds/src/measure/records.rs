@@ -75,7 +75,6 @@ impl RecordPattern {
     }
 
     /// Whether `bytes` begin as record `number` does.
-    #[must_use]
     pub fn begins(&self, number: u64, bytes: &[u8]) -> bool {
         let stamp = stamp_of(self.seed, number, 0);
         let head = head_of(&stamp, self.len);
@@ -94,13 +93,11 @@ impl RecordPattern {
         Err(wrong_data(path, number * self.len as u64))
     }
 
-    #[must_use]
     pub const fn record_len(&self) -> Bytes {
         Bytes(self.len as u64)
     }
 
     /// Whether `bytes` are those at `offset` of a file that begins with record `first`.
-    #[must_use]
     pub fn matches(&self, first: u64, offset: u64, mut bytes: &[u8]) -> bool {
         let len = self.len as u64;
         let mut at = offset;
@@ -200,13 +197,11 @@ pub struct Flow {
 
 impl Flow {
     /// Bytes per second.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
     /// Processor time for a MiB of it, if it is known.
-    #[must_use]
     pub fn cpu_reading(&self, metric: KnownMetric) -> Option<Reading> {
         let per_mib = self.cpu?.as_secs_f64() / (self.bytes as f64 / MIB).max(1e-9);
         Some(metric.reading(per_mib))
@@ -229,7 +224,6 @@ pub struct Spent {
 
 impl Spent {
     /// What moved `bytes` since `earlier`.
-    #[must_use]
     pub fn flow(&self, earlier: Self, bytes: u64) -> Flow {
         Flow {
             bytes,
@@ -269,7 +263,6 @@ impl Who {
 
 impl Gauge {
     /// Begin now.
-    #[must_use]
     pub fn start(who: Who) -> Self {
         let cpu_ns = who.cpu_ns();
         Self {
@@ -280,7 +273,6 @@ impl Gauge {
     }
 
     /// What passed until now.
-    #[must_use]
     pub fn spent(&self) -> Spent {
         let elapsed = self.begun.elapsed().into();
         let cpu_ns = self.who.cpu_ns().saturating_sub(self.cpu_ns);
@@ -291,7 +283,6 @@ impl Gauge {
     }
 
     /// What it took until now to move `bytes`.
-    #[must_use]
     pub fn flow(&self, bytes: u64) -> Flow {
         self.spent().flow(Spent::default(), bytes)
     }
@@ -389,7 +380,6 @@ pub fn write_record(
 }
 
 /// What was read is not what was written.
-#[must_use]
 pub fn wrong_data(path: &Path, offset: u64) -> MeasureError {
     MeasureError::Failed(format!(
         "{} returned other data at byte {offset} than was written there. Do not trust this storage",

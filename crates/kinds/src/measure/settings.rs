@@ -19,7 +19,6 @@ pub struct SettingFault {
 
 impl SettingFault {
     /// A fault of the setting `key`.
-    #[must_use]
     pub fn at(key: &str, message: impl Into<String>) -> Self {
         Self {
             key: Some(key.to_owned()),
@@ -100,7 +99,6 @@ impl<'a> Settings<'a> {
     }
 
     /// Every setting that has a value, as it would be typed.
-    #[must_use]
     pub fn all_typed(&self) -> Vec<(String, String)> {
         let all = self.kind.settings.iter();
         let typed = all.filter_map(|it| Some((it.name.to_owned(), typed(&self.raw(it)?)?)));
@@ -108,7 +106,6 @@ impl<'a> Settings<'a> {
     }
 
     /// Whether the setting was given.
-    #[must_use]
     pub fn is_given(&self, name: &str) -> bool {
         self.table.contains_key(name)
     }
@@ -150,7 +147,6 @@ impl<'a> Settings<'a> {
     }
 
     /// Whether the page cache takes part, by the setting `direct`.
-    #[must_use]
     pub fn caching(&self) -> Caching {
         match self.value("direct") {
             true => Caching::Direct,

@@ -42,7 +42,6 @@ pub type IoSteps = Box<dyn Iterator<Item = IoStep> + Send>;
 
 impl IoStep {
     /// A step that moves bytes of the stream alone.
-    #[must_use]
     pub const fn new(action: IoAction, offset: u64, len: u64) -> Self {
         Self {
             action,
@@ -68,7 +67,6 @@ pub fn sequence(
 }
 
 /// How each record of a file is written.
-#[must_use]
 pub const fn write_action(synced: Synced) -> IoAction {
     match synced {
         Synced::EachRecord => IoAction::WriteSynced,

@@ -122,7 +122,6 @@ pub struct DirectoryStore {
 
 impl DirectoryStore {
     /// Keep files in `directory`.
-    #[must_use]
     pub fn new(directory: WorkDirectory) -> Self {
         Self {
             directory,

@@ -74,7 +74,6 @@ pub(super) fn on_error(settings: &Settings<'_>) -> OnError {
 
 impl Targets {
     /// Files of its own in a directory, a model, and what the user names.
-    #[must_use]
     pub const fn and(named: TargetUse) -> Self {
         Self {
             directory: TargetUse::OwnFiles,
@@ -95,7 +94,6 @@ impl Targets {
     }
 
     /// Where only directories hold what is measured.
-    #[must_use]
     pub const fn directories(named: &'static str, model: &'static str) -> Self {
         Self {
             directory: TargetUse::OwnFiles,
@@ -107,7 +105,6 @@ impl Targets {
     }
 
     /// Where an object store alone is measured.
-    #[must_use]
     pub const fn buckets(why: &'static str) -> Self {
         Self {
             directory: TargetUse::Refused(why),
@@ -119,7 +116,6 @@ impl Targets {
     }
 
     /// Whether something is measured that the user permits to be written over.
-    #[must_use]
     pub const fn are_overwritten(&self) -> bool {
         matches!(
             self.named,
@@ -128,7 +124,6 @@ impl Targets {
     }
 
     /// What is measured, in words.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let named = match self.named {
             TargetUse::Overwritten => "a file or device (with --overwrite)",
@@ -223,7 +218,6 @@ pub(super) fn unseen_uses(target: &Target) -> Vec<Warning> {
 
 impl ReplicateContext {
     /// Whether the target is a file or device that the user named, and no directory.
-    #[must_use]
     pub fn is_named(&self) -> bool {
         TargetSort::of(&self.target).is_ok_and(|it| it == TargetSort::Named)
     }

@@ -103,7 +103,6 @@ impl TraceFile {
     }
 
     /// What it is called.
-    #[must_use]
     pub fn name(&self) -> String {
         let first = self.paths.first().map(|it| it.display().to_string());
         first.unwrap_or_default()

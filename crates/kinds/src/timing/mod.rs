@@ -44,7 +44,6 @@ pub struct CommandLine {
 
 impl CommandLine {
     /// A text for the shell.
-    #[must_use]
     pub fn of_shell(text: &str) -> Self {
         Self {
             name: text.to_owned(),
@@ -55,7 +54,6 @@ impl CommandLine {
     }
 
     /// A program and its arguments, started without a shell.
-    #[must_use]
     pub fn of_program(words: &[String]) -> Self {
         Self {
             name: quoted(words),

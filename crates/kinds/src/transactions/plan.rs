@@ -59,7 +59,6 @@ impl Reckoning {
 
 impl TransactionsRequest {
     /// What is going to be done, in a sentence.
-    #[must_use]
     pub fn plan(&self) -> String {
         let loads = match &self.question {
             UsersQuestion::Search { options, .. } => {

@@ -133,7 +133,6 @@ pub struct UsersMeasured {
 
 impl UsersMeasured {
     /// The run with what users saw.
-    #[must_use]
     pub fn into_run(mut self) -> Run {
         self.found.move_series(&mut self.run.measurements);
         let tables = self.found.tables(&self.run.measurements);

@@ -95,7 +95,6 @@ pub struct StandardTest {
 impl StandardTest {
     /// The test of that section, where one unit of processor work is `unit`; users leave after
     /// `transactions` instead of the document's 100.
-    #[must_use]
     pub fn find(section: &str, unit: Duration, transactions: Option<u64>) -> Option<Self> {
         let task = StandardTask {
             unit,
@@ -164,7 +163,6 @@ impl StandardTest {
     }
 
     /// The published table, with what was found beneath.
-    #[must_use]
     pub fn table(&self, found: &[TransactionLoad]) -> StandardTable {
         let mut rows: Vec<StandardRow> = self.published.lines().map(published_row).collect();
         for row in &mut rows {

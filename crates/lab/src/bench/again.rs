@@ -6,7 +6,6 @@ use super::{Bench, OpenedBench};
 use crate::kept::{OpenedTarget, ReplayLaboratory};
 
 /// The target of a run that is only replayed.
-#[must_use]
 pub fn replayed(replay: ReplayLaboratory, found: OpenedTarget) -> OpenedBench {
     let OpenedTarget {
         description,
@@ -23,7 +22,6 @@ pub fn replayed(replay: ReplayLaboratory, found: OpenedTarget) -> OpenedBench {
 }
 
 /// The properties found for a target.
-#[must_use]
 pub fn found(opened: &OpenedBench) -> OpenedTarget {
     OpenedTarget {
         description: opened.description.clone(),

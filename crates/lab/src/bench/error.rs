@@ -58,7 +58,6 @@ pub enum BenchError {
 
 impl BenchError {
     /// Whether it is a usage error and nothing was done.
-    #[must_use]
     pub const fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -89,7 +88,6 @@ impl BenchError {
     }
 
     /// Why a run is partial, if something had been measured before.
-    #[must_use]
     pub fn reason(&self) -> String {
         match self {
             Self::Interrupted { signal } => format!("stopped by {signal}"),

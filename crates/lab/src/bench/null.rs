@@ -8,7 +8,6 @@ use super::{Bench, OpenedBench};
 use crate::laboratory::NullLaboratory;
 
 /// The null target: trials on it show the engine's own cost.
-#[must_use]
 pub fn open_null(size: Bytes, seed: u64) -> OpenedBench {
     let name = TargetName::Null.to_string();
     let facts = CheckUpFacts {

@@ -19,7 +19,6 @@ use crate::laboratory::{
 use crate::storage::StorageLaboratory;
 
 /// Why most commands cannot measure a bucket.
-#[must_use]
 pub fn only_objects(bucket: &str) -> String {
     format!("{bucket} is a bucket of an object store: measure it with `seekstone objects`")
 }
@@ -107,7 +106,6 @@ impl Bench {
     }
 
     /// The hosts that measure together, if there are several.
-    #[must_use]
     pub fn ranks(&self) -> Option<&Ranks> {
         match self {
             Self::Fleet(fleet) => Some(fleet.ranks()),
@@ -160,7 +158,6 @@ impl Bench {
     }
 
     /// The counter of fetched bytes; `None` for a model.
-    #[must_use]
     pub fn fetch_account(&self) -> Option<FetchAccount> {
         self.real().map(StorageLaboratory::fetch_account)
     }
@@ -184,7 +181,6 @@ impl Bench {
     }
 
     /// How unbuffered requests access storage.
-    #[must_use]
     pub fn access(&self) -> Access {
         match self {
             Self::Null(_) => Access::Null,
@@ -196,7 +192,6 @@ impl Bench {
     }
 
     /// Bytes of the caches between program and medium, if known: for a model.
-    #[must_use]
     pub fn cache_bytes(&self) -> Option<u64> {
         match self {
             Self::Simulated(simulated) => simulated.spec().cache_bytes(),
@@ -205,7 +200,6 @@ impl Bench {
     }
 
     /// State of a model's array, if it has one.
-    #[must_use]
     pub fn raid_of_model(&self) -> Option<RaidState> {
         let Self::Simulated(simulated) = self else {
             return None;
@@ -235,7 +229,6 @@ impl Bench {
     }
 
     /// Ids of the test files.
-    #[must_use]
     pub fn test_files(&self) -> Vec<TargetId> {
         match self {
             Self::Replayed(_, found) => found.test_files.clone(),
@@ -246,7 +239,6 @@ impl Bench {
     }
 
     /// Distribution of clients over the test files, if there are several.
-    #[must_use]
     pub fn spread(&self) -> Option<FileSet> {
         match self {
             Self::Replayed(_, found) => found.spread,
@@ -308,7 +300,6 @@ impl Bench {
     }
 
     /// Alignment of direct I/O, for offsets and lengths.
-    #[must_use]
     pub fn unit(&self) -> u32 {
         self.real().map_or(1, StorageLaboratory::unit)
     }
@@ -336,7 +327,6 @@ impl Bench {
     }
 
     /// Warnings from inspecting and opening the target.
-    #[must_use]
     pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
         let mut warnings = inspect::warnings(cautions);
         if let Self::Null(_) = self {

@@ -28,7 +28,6 @@ pub struct HostClaims {
 
 impl TargetClaim {
     /// A target on which files of `needs` bytes are created within `space`.
-    #[must_use]
     pub fn of(target: &TargetDescription, needs: u64, space: u64) -> Self {
         Self {
             seen: TargetReport::by_calls(target, Access::Buffered, space),

@@ -47,7 +47,6 @@ pub struct CommonTarget {
 
 impl TargetReport {
     /// The report of this host.
-    #[must_use]
     pub fn of(target: &TargetDescription, facts: &CheckUpFacts) -> Self {
         Self {
             existing: facts.existing.map(|size| size.0),
@@ -57,7 +56,6 @@ impl TargetReport {
     }
 
     /// The report of this host for a target not opened for trials, with that much space.
-    #[must_use]
     pub fn by_calls(target: &TargetDescription, access: Access, room: u64) -> Self {
         let file_system = target.file_system.as_ref();
         Self {

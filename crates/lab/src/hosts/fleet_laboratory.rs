@@ -53,7 +53,6 @@ pub struct HostRows {
 
 impl FleetLaboratory {
     /// Rank 0's laboratory; `notes` are the differences between hosts, a sentence each.
-    #[must_use]
     pub fn new(
         local: StorageLaboratory,
         ranks: Ranks,
@@ -73,7 +72,6 @@ impl FleetLaboratory {
     }
 
     /// The ranks.
-    #[must_use]
     pub const fn ranks(&self) -> &Ranks {
         &self.ranks
     }
@@ -94,7 +92,6 @@ impl FleetLaboratory {
     }
 
     /// Warnings about the hosts.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         self.log.warnings(&self.ranks)
     }

@@ -63,7 +63,6 @@ pub struct RankMachine {
 
 impl RankMachine {
     /// This machine, with that name.
-    #[must_use]
     pub fn named(name: String) -> Self {
         let machine = boot_of_this_machine().unwrap_or_else(|| name.clone());
         let processors = processors().len() as u32;
@@ -119,7 +118,6 @@ enum Unable {
 
 impl Ranks {
     /// The ranks of a fleet.
-    #[must_use]
     pub fn new(fleet: Box<dyn Fleet>, sharing: TargetSharing) -> Self {
         let patience = if fleet.rank() == 0 {
             PATIENCE
@@ -143,19 +141,16 @@ impl Ranks {
     }
 
     /// This rank's number, and the number of ranks.
-    #[must_use]
     pub const fn share(&self) -> ClientShare {
         self.share
     }
 
     /// Whether several ranks may use one file or device.
-    #[must_use]
     pub const fn sharing(&self) -> TargetSharing {
         self.sharing
     }
 
     /// Whether this is rank 0.
-    #[must_use]
     pub const fn leads(&self) -> bool {
         self.share.rank == 0
     }
@@ -183,7 +178,6 @@ impl Ranks {
     }
 
     /// A rank's name with its host's name.
-    #[must_use]
     pub fn name(&self, rank: u32) -> String {
         match self.host(rank) {
             Some(host) => format!("rank {rank} on {host}"),
@@ -192,13 +186,11 @@ impl Ranks {
     }
 
     /// Host name of a rank, once the ranks have joined.
-    #[must_use]
     pub fn host(&self, rank: u32) -> Option<String> {
         self.hosts().get(rank as usize).map(|it| it.name.clone())
     }
 
     /// The host of each rank, once they have joined.
-    #[must_use]
     pub fn described(&self) -> Vec<RankHost> {
         let machines = self.machines();
         let hosts = self.hosts();
@@ -223,7 +215,6 @@ impl Ranks {
     }
 
     /// The ranks of each machine, by their first rank. Before they have joined, each is separate.
-    #[must_use]
     pub fn machines(&self) -> Vec<Vec<u32>> {
         let hosts = self.hosts();
         let mut machines: BTreeMap<Result<&str, u32>, Vec<u32>> = BTreeMap::new();
@@ -239,7 +230,6 @@ impl Ranks {
 
     /// A rank on another machine, if there are several. The mapping is one to one, and always to
     /// another machine if all have equally many ranks.
-    #[must_use]
     pub fn rank_on_next_host(&self) -> u32 {
         let machines = self.machines();
         let shift = match &machines[..] {
@@ -252,7 +242,6 @@ impl Ranks {
     }
 
     /// Processors of all machines, taking for each machine the maximum of its ranks.
-    #[must_use]
     pub fn processors(&self) -> u32 {
         let machines = self.machines();
         let hosts = self.hosts();
@@ -348,7 +337,6 @@ impl Ranks {
     }
 
     /// Whether the ranks have parted.
-    #[must_use]
     pub fn has_parted(&self) -> bool {
         self.has_parted.load(Ordering::Relaxed)
     }
@@ -362,7 +350,6 @@ impl Ranks {
     }
 
     /// Whether a rank was lost.
-    #[must_use]
     pub fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::Relaxed)
     }

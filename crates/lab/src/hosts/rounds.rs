@@ -45,7 +45,6 @@ pub struct RankPart {
 
 impl RankRounds {
     /// Ranks before the first round.
-    #[must_use]
     pub fn new(ranks: Ranks) -> Self {
         let none = RankWork {
             cpu_ns: Some(0),
@@ -60,7 +59,6 @@ impl RankRounds {
         }
     }
 
-    #[must_use]
     pub const fn ranks(&self) -> &Ranks {
         &self.ranks
     }
@@ -124,7 +122,6 @@ impl RankRounds {
     }
 
     /// Results of each rank. Empty on ranks other than 0.
-    #[must_use]
     pub fn shares(&self) -> Vec<RankShare> {
         let rounds = f64::from(self.rounds);
         let share = |(rank, work): (u32, &RankWork)| {

@@ -37,7 +37,6 @@ impl CacheLook {
 
 impl StorageLaboratory {
     /// Who counts what reads of all its targets fetch.
-    #[must_use]
     pub fn fetch_account(&self) -> FetchAccount {
         if let TargetLocation::Directory { directory, .. } = &self.place {
             return FetchAccount::of(directory.path());

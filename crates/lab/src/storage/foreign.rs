@@ -34,7 +34,6 @@ pub enum Neighbours {
 
 impl Neighbours {
     /// As the environment says.
-    #[must_use]
     pub fn of_environment() -> Self {
         match std::env::var_os(SHARED).filter(|value| !value.is_empty()) {
             Some(_) => Self::Known,

@@ -50,7 +50,6 @@ impl StorageLaboratory {
 }
 
 /// The word that reports use for a driver.
-#[must_use]
 pub const fn driver_name(kind: DriverKind) -> &'static str {
     match kind {
         DriverKind::Auto => "auto",

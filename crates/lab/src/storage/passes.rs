@@ -37,7 +37,6 @@ impl StorageLaboratory {
 
     /// What offsets and lengths on the main target must be multiples of: known before it is made,
     /// in a directory that was probed.
-    #[must_use]
     pub fn unit(&self) -> u32 {
         let main = self.table.targets().first();
         let of_main = main.map(|target| target.alignment().offset);
@@ -60,7 +59,6 @@ impl StorageLaboratory {
     }
 
     /// The main file, if this laboratory made one.
-    #[must_use]
     pub fn main_file(&self) -> Option<PathBuf> {
         let TargetLocation::Directory { directory, .. } = &self.place else {
             return None;

@@ -8,7 +8,6 @@ use crate::laboratory::LaboratoryError;
 impl StorageLaboratory {
     /// How the target can be purged: a device by a discard, a file by punching it out. `None` for a
     /// directory, whose test file is a new one.
-    #[must_use]
     pub fn purge_method(&self) -> Option<PurgeMethod> {
         let TargetLocation::Named = self.place else {
             return None;

@@ -16,7 +16,6 @@ const OTHER_TEST_FILES: TargetId = TargetId(3);
 
 impl StorageLaboratory {
     /// The targets of the test files.
-    #[must_use]
     pub fn test_files(&self) -> Vec<TargetId> {
         let others = (1..self.settings.test_files)
             .map(|it| TargetId(OTHER_TEST_FILES.0 + u32::from(it) - 1));
@@ -24,7 +23,6 @@ impl StorageLaboratory {
     }
 
     /// How clients are dealt to the test files, where there are several.
-    #[must_use]
     pub fn spread(&self) -> Option<FileSet> {
         let files = u32::from(self.settings.test_files);
         (files > 1).then_some(FileSet {

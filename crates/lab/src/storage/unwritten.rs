@@ -41,7 +41,6 @@ impl StorageLaboratory {
 
     /// That many of the blocks that were read hold only zeroes, by a sample. Looked for when all is
     /// measured, so that nothing is changed by it; what cannot be read says nothing.
-    #[must_use]
     pub fn unwritten(&self) -> Option<Warning> {
         let device = self.table.targets().first();
         let device = device.filter(|_| self.hung.is_none())?;

@@ -115,7 +115,6 @@ impl StorageLaboratory {
     }
 
     /// What verification found so far.
-    #[must_use]
     pub fn findings(&self) -> Findings {
         let headers = self.payload.headers.as_ref();
         headers
@@ -124,7 +123,6 @@ impl StorageLaboratory {
     }
 
     /// The number of the last write to a verified target.
-    #[must_use]
     pub fn last_write(&self) -> u64 {
         let headers = self.payload.headers.as_ref();
         headers.map_or(0, |headers| headers.ledger().last_write())
@@ -219,7 +217,6 @@ pub(crate) fn read_written(
 }
 
 /// What a report says of findings.
-#[must_use]
 pub fn wrong_data(title: &str, findings: &Findings) -> Warning {
     let listed = findings.first().iter().take(LISTED_MAX);
     let listed: Vec<String> = listed.map(ToString::to_string).collect();

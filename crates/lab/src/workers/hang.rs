@@ -55,7 +55,6 @@ pub struct HangWatch {
 
 impl HangWatch {
     /// For a trial whose time is over after `ends_after`; `None` if its work ends it.
-    #[must_use]
     pub fn new(limit: Duration, ends_after: Option<Duration>) -> Self {
         Self {
             limit,
@@ -86,13 +85,11 @@ impl HangWatch {
     }
 
     /// Whether the run is stopping.
-    #[must_use]
     pub const fn is_stopping(&self) -> bool {
         self.stopping_since.is_some()
     }
 
     /// Outstanding requests, and how long nothing completed.
-    #[must_use]
     pub fn unanswered(&self, elapsed: Duration) -> Unanswered {
         Unanswered {
             operations: self.seen.operations,
@@ -102,7 +99,6 @@ impl HangWatch {
     }
 
     /// The same, if it has lasted long enough to be reported.
-    #[must_use]
     pub fn report(&self, elapsed: Duration) -> Option<Unanswered> {
         let unanswered = self.unanswered(elapsed);
         let stopping = self
@@ -114,7 +110,6 @@ impl HangWatch {
     }
 
     /// Whether outstanding requests are to be abandoned.
-    #[must_use]
     pub fn is_over_limit(&self, elapsed: Duration) -> bool {
         let waits_since = match (self.over_since, self.ends_after) {
             (Some(over), _) => over.max(self.last_answer),

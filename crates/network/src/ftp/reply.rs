@@ -18,13 +18,11 @@ pub struct NoReply;
 
 impl Reply {
     /// Whether the command succeeded or is in progress.
-    #[must_use]
     pub fn is_good(&self) -> bool {
         self.code < 400
     }
 
     /// The port after `EPSV`: `229 Entering ... (|||6446|)` (RFC 2428).
-    #[must_use]
     pub fn extended_port(&self) -> Option<u16> {
         let inner = self.text.split_once('(')?.1.split_once(')')?.0;
         let mark = inner.chars().next()?;
@@ -35,7 +33,6 @@ impl Reply {
 
     /// The port after `PASV`: `227 Entering ... (h1,h2,h3,h4,p1,p2)`. The address in it is ignored:
     /// the server is at the other end of the control connection.
-    #[must_use]
     pub fn passive_port(&self) -> Option<u16> {
         let start = self.text.find(|it: char| it.is_ascii_digit())?;
         let digits = |it: char| it.is_ascii_digit() || it == ',';

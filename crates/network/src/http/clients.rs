@@ -33,7 +33,6 @@ pub struct PageEnd {
 
 impl Clients {
     /// `count` clients without a page.
-    #[must_use]
     pub fn new(count: usize, objects: usize, now: Instant) -> Self {
         let client = HttpClient {
             begun: now,

@@ -57,13 +57,11 @@ pub enum ResponseProgress {
 
 impl Connection {
     /// Whether there is a socket.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.stream.is_some()
     }
 
     /// The socket, to poll.
-    #[must_use]
     pub fn socket(&self) -> Option<BorrowedFd<'_>> {
         self.stream.as_ref().map(|it| it.socket().as_fd())
     }
@@ -101,7 +99,6 @@ impl Connection {
     }
 
     /// Whether there is something to write, or to connect.
-    #[must_use]
     pub fn wants_to_write(&self, request: &[u8]) -> bool {
         let is_unsent = |it: &dyn HttpTransport| it.is_handshaking() || it.wants_write();
         !self.is_connected
@@ -111,7 +108,6 @@ impl Connection {
 
     /// Events it waits for. A handshake mostly waits for the server, and polling for writability
     /// would then never block.
-    #[must_use]
     pub fn awaited(&self, request: &[u8]) -> EventFlags {
         let is_held = |it: &dyn HttpTransport| it.is_handshaking() && !it.wants_write();
         let waits_for_server = self.is_connected && self.stream.as_deref().is_some_and(is_held);

@@ -77,13 +77,11 @@ struct CutShort {
 }
 
 impl HttpAnswer {
-    #[must_use]
     pub const fn status(&self) -> u16 {
         self.response.status
     }
 
     /// The value of a header, by case-insensitive name.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.response.header(name)
     }
@@ -91,7 +89,6 @@ impl HttpAnswer {
 
 impl HttpServer {
     /// The server at an address, without a connection yet.
-    #[must_use]
     pub fn new(endpoint: Endpoint, url: &Url) -> Self {
         Self {
             endpoint,
@@ -102,7 +99,6 @@ impl HttpServer {
     }
 
     /// Number of connections opened so far.
-    #[must_use]
     pub fn opened(&self) -> u64 {
         self.opened.load(Ordering::Relaxed)
     }

@@ -14,7 +14,6 @@ const ELEMENTS: [(&str, &str); 6] = [
 
 /// Distinct paths of the objects inlined in `document`, in order, and the number of those on other
 /// servers, which are not measured.
-#[must_use]
 // fuzzed: http
 pub fn find_inlined(document: &str, page: &Url) -> (Vec<String>, usize) {
     let mut paths: Vec<String> = Vec::new();

@@ -68,7 +68,6 @@ enum ResponseStage {
 
 impl Response {
     /// A response to that method, with headers kept.
-    #[must_use]
     pub fn keeping_headers(method: &str) -> Self {
         Self {
             keeps_headers: true,
@@ -78,7 +77,6 @@ impl Response {
     }
 
     /// The value of a header, by case-insensitive name.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut all = self.headers.iter();
         let found = all.find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -86,7 +84,6 @@ impl Response {
     }
 
     /// Whether it is complete.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.stage == ResponseStage::Done
     }

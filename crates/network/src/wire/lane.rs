@@ -66,7 +66,6 @@ pub struct Lane {
 
 impl Lane {
     /// An idle line; `number` and `seed` determine its losses.
-    #[must_use]
     pub fn new(settings: LaneSettings, seed: u64, number: u64) -> Self {
         Self {
             settings,
@@ -109,7 +108,6 @@ impl Lane {
     }
 
     /// When the next packet arrives.
-    #[must_use]
     pub fn next_due(&self) -> Option<Duration> {
         self.under_way.front().map(|(due, _)| *due)
     }

@@ -28,7 +28,6 @@ const BUSY_CORES: f64 = 0.9;
 const CACHE_SHARE: f64 = 0.05;
 
 /// The findings, the most important first.
-#[must_use]
 pub(super) fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<String> {
     let quoted = |name: &str| {
         measurements

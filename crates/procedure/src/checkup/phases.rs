@@ -52,7 +52,6 @@ pub const SMALL_FILES_MAX: u32 = 50_000;
 const CACHED_PART_MAX: Bytes = Bytes::from_mib(128);
 
 /// Size for the page-cache trials beside a test file of `size`, with `memory` for the cache.
-#[must_use]
 pub fn cached_part(size: Bytes, memory: Bytes) -> Bytes {
     Bytes(size.0 / 2)
         .min(Bytes(memory.0 / 16))
@@ -195,13 +194,11 @@ pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<CheckUpPhase> {
 }
 
 /// Whether the number of clients is the result of a search. Several hosts then share that number.
-#[must_use]
 pub fn deals(trial: &Trial) -> bool {
     trial.name == CURVE_ROW || trial.offered().is_some()
 }
 
 /// Whether a trial measures a row again, to be shown only if it differs.
-#[must_use]
 pub fn is_second_look(trial: &Trial) -> bool {
     trial.name.ends_with(AGAIN)
 }
@@ -254,7 +251,6 @@ pub const fn salt(phase: CheckUpPhase, number: u64) -> u64 {
 }
 
 /// The pass that writes a whole test file of `size`; `None` if that is too small.
-#[must_use]
 pub fn fill_trial(size: Bytes, access: Access, duration_max: Duration) -> Option<Trial> {
     let facts = CheckUpFacts {
         makes_files: true,

@@ -52,13 +52,11 @@ type FoundLevel<'a> = (&'a CurveSearch, Option<LevelOutcome>);
 
 impl LoadCurve {
     /// The final point of one client.
-    #[must_use]
     pub fn no_load(&self) -> Option<CurvePoint> {
         self.finals(1).map(|visit| visit.point.clone())
     }
 
     /// `RABmark[r]`: operations per second and millisecond.
-    #[must_use]
     pub fn rabmark_r(&self) -> Option<Rabmark> {
         let mut sum = Sum {
             is_whole: true,
@@ -170,7 +168,6 @@ impl LoadCurve {
     }
 
     /// `RABmark[s]`: MiB per second at the highest level.
-    #[must_use]
     pub fn rabmark_s(&self) -> Option<Rabmark> {
         let search = self.searches.as_ref()?.last()?;
         let (levels, _) = self.levels();

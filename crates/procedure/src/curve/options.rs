@@ -38,7 +38,6 @@ impl Levels {
     }
 
     /// The explicit levels, for the time at `percentile`, as goals name them.
-    #[must_use]
     pub fn given(&self, percentile: Option<f64>) -> Option<Vec<(u64, Option<f64>)>> {
         match self {
             Self::Explicit(levels) | Self::Chosen(levels) => {

@@ -404,7 +404,6 @@ fn cut_short(failed: &Measurement) -> Warning {
 }
 
 /// Warns that a requested warm-up shortened each `part`.
-#[must_use]
 pub fn warm_up_left_out(warm_up: Duration, part: &str) -> Warning {
     Warning::info(
         WarningCode::WarmUpLeftOut,

@@ -34,7 +34,6 @@ pub struct FilePlayed {
 }
 
 /// The row of a cell, from all passes except warm-ups.
-#[must_use]
 pub fn file_test(
     cell: &FileCell,
     shape: Option<&FilesShape>,
@@ -190,7 +189,6 @@ fn stonewall(counted: &[&FilePass]) -> Option<StonewallFigures> {
 
 /// The time of a pass for judging precision. If passes differ in their work, it is scaled to a
 /// fixed number of items.
-#[must_use]
 pub fn time_alike(pass: &FilePass) -> Duration {
     match pass.items {
         None => Duration(pass.elapsed_ns),
@@ -216,7 +214,6 @@ fn drift(row: &str, seconds: &[f64]) -> Option<Warning> {
 }
 
 /// Time on the target relative to the memory disk, if both were measured.
-#[must_use]
 pub fn over_memory(tests: &[FileTest]) -> Vec<FileComparison> {
     let pairs = tests
         .iter()
@@ -236,7 +233,6 @@ pub fn over_memory(tests: &[FileTest]) -> Vec<FileComparison> {
 }
 
 /// Time per file (or per block of a test on one file) at a scale relative to the smallest one.
-#[must_use]
 pub fn growth(tests: &[FileTest]) -> Vec<FileComparison> {
     let found = tests.iter().filter_map(|test| {
         let same = tests.iter().filter(|other| {
@@ -272,7 +268,6 @@ fn comparison(test: &FileTest, ratio: Estimate) -> FileComparison {
 
 impl FilePlayed {
     /// No passes. With `has_warm_up`, the first one is left out once there is another.
-    #[must_use]
     pub fn new(has_warm_up: bool) -> Self {
         Self {
             has_warm_up,
@@ -298,7 +293,6 @@ impl FilePlayed {
 }
 
 /// Findings from the rows, in plain words.
-#[must_use]
 pub fn files_findings(found: &FileTests) -> Vec<String> {
     let mut findings = Vec::new();
     let over = |bound: fn(&Estimate) -> bool, rows: &[FileComparison]| -> Vec<String> {

@@ -71,7 +71,6 @@ fn in_words(unit: Unit, value: f64) -> String {
 }
 
 /// A row per application: the supported load, and the answer in words.
-#[must_use]
 pub fn applications(profiles: &[ApplicationProfile], run: &Run) -> Table {
     let rows = profiles.iter().map(|it| application(it, run));
     let mut table = Table::new(APPLICATIONS, &["application"], rows.collect());

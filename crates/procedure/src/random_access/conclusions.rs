@@ -15,7 +15,6 @@ const STEP_MIN: f64 = 1.25;
 const FLAT_MAX: f64 = 1.05;
 
 /// Findings from the cells, a sentence each.
-#[must_use]
 pub fn random_findings(found: &RandomAccess) -> Vec<String> {
     let kinds = [RandomKind::Read, RandomKind::Write];
     let each = |of: fn(&RandomAccess, RandomKind) -> Vec<String>| {

@@ -8,7 +8,6 @@ use super::shape::CellPlan;
 const NAMED: usize = 2;
 
 /// Warnings that are judged over the rounds of a cell, each once for all cells.
-#[must_use]
 pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let all = found.cells.len();

@@ -13,7 +13,6 @@ use super::LAPS_MIN;
 const OVER_ROUNDS: &str = ". Over rounds";
 
 /// Statement for each measured test: whether it is steady and, if so, its figure.
-#[must_use]
 pub fn ssd_sayings(found: &SsdTests) -> Vec<Option<Saying>> {
     let measured = found.phases.iter().filter(|it| !it.rounds.is_empty());
     let sayings = measured.map(|phase| {
@@ -31,7 +30,6 @@ pub fn ssd_sayings(found: &SsdTests) -> Vec<Option<Saying>> {
     sayings.collect()
 }
 
-#[must_use]
 pub fn ssd_findings(found: &SsdTests) -> Vec<String> {
     let all = found.phases.iter();
     let all = all.flat_map(|it| [finding(it, found), segments_finding(it)]);
@@ -39,7 +37,6 @@ pub fn ssd_findings(found: &SsdTests) -> Vec<String> {
 }
 
 /// Results of the segments of all tests.
-#[must_use]
 pub fn ssd_segments_saying(found: &SsdTests) -> Option<Saying> {
     let all = found.phases.iter().filter_map(segments_finding);
     let all: Vec<String> = all.collect();
@@ -151,7 +148,6 @@ fn printed(tracked: Tracked, estimate: Estimate) -> (String, String) {
 }
 
 /// Warnings of a test.
-#[must_use]
 pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let name = &phase.name;

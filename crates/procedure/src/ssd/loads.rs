@@ -98,7 +98,6 @@ pub struct SsdPhasePlan {
 
 impl SsdTest {
     /// Its parts, at depth `depth` if the standard leaves that open.
-    #[must_use]
     pub fn phases(self, depth: u32) -> Vec<SsdPhasePlan> {
         match self {
             Self::Wsat => vec![SsdPhasePlan {
@@ -294,13 +293,11 @@ impl SsdPhasePlan {
     }
 
     /// The tracked load.
-    #[must_use]
     pub fn tracked(&self) -> SsdLoad {
         self.loads[self.tracked_load]
     }
 
     /// Size of its largest operation, bytes.
-    #[must_use]
     pub fn block_max(&self) -> u64 {
         let blocks = self.loads.iter().map(SsdLoad::largest);
         blocks.max().unwrap_or(0).max(self.precondition_block)

@@ -33,7 +33,6 @@ const FREEDOM_MIN: f64 = 3.0;
 
 /// The window of the standard over the last five of `values` spaced `stride` rounds apart; `None`
 /// if there are too few.
-#[must_use]
 pub fn pts_window(values: &[f64], stride: u32) -> Option<PtsWindow> {
     let stride = stride.max(1) as usize;
     let mut taken: Vec<f64> = values
@@ -65,7 +64,6 @@ pub fn pts_window(values: &[f64], stride: u32) -> Option<PtsWindow> {
 
 /// The trend over the last half of the rounds, at least eight; `None` if there are too few. Steady
 /// means that a change of more than `limit` of the mean is excluded.
-#[must_use]
 pub fn round_trend(rounds: &[f64], limit: f64) -> Option<RoundTrend> {
     let len = (rounds.len() / 2).max(TREND_MIN);
     let window = &rounds[rounds.len().checked_sub(len)?..];

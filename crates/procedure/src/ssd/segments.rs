@@ -56,19 +56,16 @@ impl SsdSegmentPlan {
     }
 
     /// Time of one burst with its pause, at `scale` times the standard.
-    #[must_use]
     pub fn time_of_one(&self, scale: f64) -> Duration {
         (self.burst + self.pause).mul_f64(scale)
     }
 
     /// Time of all bursts and pauses.
-    #[must_use]
     pub fn time(&self, scale: f64) -> Duration {
         self.time_of_one(scale) * u64::from(self.bursts)
     }
 
     /// The load of its bursts; `None` if the rounds from which it is chosen were not measured.
-    #[must_use]
     pub fn load(&self, cells: &[SsdCell]) -> Option<SsdLoad> {
         let demand = match self.load {
             SegmentLoad::Fixed(load) => return Some(load),
@@ -105,7 +102,6 @@ pub struct SsdSegmentProcedure {
 impl SsdSegmentProcedure {
     /// The segment with these `numbers`: of the test in the run, and of the segment in the test.
     /// Does `share` of the standard's bursts, at least one.
-    #[must_use]
     pub fn new(
         (plan, load, scale): (&SsdSegmentPlan, SsdLoad, f64),
         place: SsdPlace,
@@ -130,7 +126,6 @@ impl SsdSegmentProcedure {
     }
 
     /// The next burst, and the pause before it.
-    #[must_use]
     pub fn next_step(&self) -> Option<(Trial, Duration)> {
         let done = self.found.bursts.len() as u32;
         if done == self.bursts {
@@ -169,7 +164,6 @@ impl SsdSegmentProcedure {
     }
 
     /// The results, if anything was measured.
-    #[must_use]
     pub fn segment(self) -> Option<SsdSegment> {
         Some(self.found).filter(|it| !it.bursts.is_empty())
     }

@@ -39,7 +39,6 @@ pub struct StudyShape {
 
 impl StudyShape {
     /// The shape of a study.
-    #[must_use]
     pub fn of(definition: &StudyDefinition) -> Self {
         let factors = &definition.factors;
         let names = |factor: &super::definition::Factor| {
@@ -75,7 +74,6 @@ pub struct StudyFindings {
 }
 
 /// Analyses what has been measured so far.
-#[must_use]
 pub fn analyse(shape: &StudyShape, replicates: &[StudyReplicate]) -> StudyFindings {
     let names = shape.names();
     let columns = DesignColumn::all(replicates, &names, &shape.readings);
@@ -375,7 +373,6 @@ impl Judge<'_> {
 }
 
 /// Whether every cell is as precise as requested.
-#[must_use]
 pub fn is_precise(cells: &[StudyCell], precision: f64) -> bool {
     widest(cells, precision) <= 1.0
 }

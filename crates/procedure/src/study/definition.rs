@@ -42,7 +42,6 @@ pub struct FactorLevel {
 
 impl FactorLevel {
     /// Whether the level needs scripts.
-    #[must_use]
     pub fn has_scripts(&self) -> bool {
         self.setup.is_some() || self.teardown.is_some()
     }
@@ -115,7 +114,6 @@ pub struct StudyDefinition {
 
 impl StudyDefinition {
     /// All combinations of levels except excluded ones. The last factor varies fastest.
-    #[must_use]
     pub fn cells(&self) -> Vec<Vec<usize>> {
         let mut cells = vec![Vec::new()];
         for factor in &self.factors {
@@ -132,7 +130,6 @@ impl StudyDefinition {
 
     /// When there are enough rounds: the minimum if no precision is requested, else by the rule of
     /// all repeats.
-    #[must_use]
     pub fn rule(&self) -> RoundsRule {
         RoundsRule {
             rounds: self.precision.is_none().then_some(self.rounds_min),
@@ -150,13 +147,11 @@ impl StudyDefinition {
     }
 
     /// Names of a cell's levels.
-    #[must_use]
     pub fn names(&self, cell: &[usize]) -> Vec<String> {
         self.levels(cell).map(|level| level.name.clone()).collect()
     }
 
     /// Name of a cell: `block 64KiB, mount default`.
-    #[must_use]
     pub fn describe(&self, cell: &[usize]) -> String {
         let names = self.factors.iter().zip(self.levels(cell));
         let words: Vec<String> = names
@@ -166,7 +161,6 @@ impl StudyDefinition {
     }
 
     /// Settings of the measurement in a cell, with `{factor}` replaced by the name of its level.
-    #[must_use]
     pub fn settings_of(&self, cell: &[usize]) -> toml::Table {
         let mut settings = self.settings.clone();
         for level in self.levels(cell) {
@@ -185,7 +179,6 @@ impl StudyDefinition {
     }
 
     /// The target of a cell.
-    #[must_use]
     pub fn target_of(&self, cell: &[usize]) -> TargetName {
         let own = self.levels(cell).filter_map(|level| level.target.as_ref());
         let target = own.last().unwrap_or(&self.target);
@@ -198,7 +191,6 @@ impl StudyDefinition {
 
     /// Everything that decides what is measured, but not how often. An interrupted study can be
     /// resumed if this is unchanged.
-    #[must_use]
     pub fn meaning(&self) -> String {
         let Self {
             target,
@@ -264,7 +256,6 @@ fn fill(value: &mut toml::Value, names: &[(&str, &str)]) {
 }
 
 /// The text with `{name}` replaced by its value, except after a `$`, which is left to the shell.
-#[must_use]
 pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
     let mut result = String::new();
     let mut rest = text;
@@ -292,7 +283,6 @@ pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
 }
 
 /// The 64-bit FNV-1a hash (Fowler, Noll and Vo) of a text, in sixteen hexadecimal digits.
-#[must_use]
 pub fn digest(text: &str) -> String {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;

@@ -94,7 +94,6 @@ fn values(runs: &[Vec<Reading>], name: &str) -> Vec<f64> {
 }
 
 /// Checks limits against two sets of runs: one-sided, at 95 % for all limits together (Bonferroni).
-#[must_use]
 pub fn gate(limits: &[Limit], base: &[Run], new: &[Run]) -> Vec<GateLimit> {
     let (base, new) = (readings(base), readings(new));
     let confidence = 1.0 - 2.0 * ERROR / limits.len().max(1) as f64;
@@ -165,7 +164,6 @@ fn trend(values: &[f64], limit: &Limit) -> Option<Estimate> {
 
 /// Every figure that all runs of both sets have. Intervals hold for all of them together
 /// (Bonferroni).
-#[must_use]
 pub fn set_ratios(base: &[Run], new: &[Run]) -> Vec<GateRow> {
     let (base, new) = (readings(base), readings(new));
     let first = new.first().map_or(&[][..], Vec::as_slice);

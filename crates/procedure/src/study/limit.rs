@@ -119,7 +119,6 @@ impl Limit {
 
 /// Checks each limit for every level compared with the first, by the interval of the ratio over
 /// pairs of one round, one-sided, at 95 % for all limits together (Bonferroni).
-#[must_use]
 pub fn judge(
     limits: &[Limit],
     shape: &StudyShape,

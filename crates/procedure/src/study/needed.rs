@@ -20,7 +20,6 @@ const MOST: u32 = 10_000;
 /// With `n` repeats a mean of standard deviation `s` is shown to be beyond a margin when it is `t s
 /// / sqrt(n)` beyond it, `t` being Student's quantile for all comparisons together (Bonferroni); in
 /// four of five studies the mean lies at most .842 standard errors short of the true one.
-#[must_use]
 pub fn replicates_needed(
     it: &StudyComparison,
     margin: f64,

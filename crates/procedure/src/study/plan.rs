@@ -27,7 +27,6 @@ pub struct StudyPlan {
 
 impl StudyPlan {
     /// The plan of a study.
-    #[must_use]
     pub fn new(definition: &StudyDefinition) -> Self {
         let cells = definition.cells();
         let needs = needs_setup(definition);
@@ -42,14 +41,12 @@ impl StudyPlan {
     }
 
     /// All combinations of levels to measure.
-    #[must_use]
     pub fn cells(&self) -> &[Vec<usize>] {
         &self.cells
     }
 
     /// The order of a round, counted from 1. It depends only on the seed and the round, so that a
     /// resumed study continues unchanged.
-    #[must_use]
     pub fn round(&self, seed: u64, round: u32) -> Vec<CellGroup> {
         let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
         let mut groups = self.groups();
@@ -61,7 +58,6 @@ impl StudyPlan {
     }
 
     /// The cells grouped by set-up, in the order of the file.
-    #[must_use]
     pub fn groups(&self) -> Vec<CellGroup> {
         let mut groups: Vec<CellGroup> = Vec::new();
         for (cell, setup) in self.setups.iter().enumerate() {

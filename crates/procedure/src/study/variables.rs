@@ -13,7 +13,6 @@ const EVERYWHERE: [&str; 4] = ["PLACE", "SCRATCH", "STUDY_DIR", "ARCHIVE"];
 const ROUND: &str = "ROUND";
 
 /// The variable with the level of a factor: `SEEKSTONE_BLOCK_SIZE`.
-#[must_use]
 pub fn level_variable(factor: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = factor.chars().map(plain).collect();
@@ -48,7 +47,6 @@ pub(super) fn check_variables(
 }
 
 /// Whether a command uses a variable, not only one with a longer name.
-#[must_use]
 pub fn names_variable(command: &str, variable: &str) -> bool {
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     command.match_indices(variable).any(|(at, _)| {

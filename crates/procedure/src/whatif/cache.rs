@@ -16,7 +16,6 @@ pub struct CacheClasses {
 
 impl CacheClasses {
     /// Factor to the mean time at another hit ratio.
-    #[must_use]
     pub fn factor(&self, share: f64) -> f64 {
         self.mean(share) / self.mean(self.hit_share)
     }
@@ -27,7 +26,6 @@ impl CacheClasses {
 }
 
 /// The classes, if a measurement of one client is bimodal.
-#[must_use]
 pub fn cache_classes(run: &Run) -> Option<CacheClasses> {
     let alone = run.measurements.iter().filter(|it| it.clients == 1);
     let kinds = alone.flat_map(|measurement| &measurement.kinds);

@@ -45,7 +45,6 @@ pub struct StorageModel {
 
 impl StorageModel {
     /// Mean response time with `clients` clients that think for `think`, nanoseconds.
-    #[must_use]
     pub fn response(&self, clients: u32, think: f64, processors: Option<ProcessorDemand>) -> f64 {
         if let Some(processors) = processors {
             return self.with_processors(clients, think, processors);
@@ -62,7 +61,6 @@ impl StorageModel {
     /// number present is summed (M/M/c). For one server with any service times, the
     /// Pollaczek-Khinchine formula is used (L. Kleinrock, "Queueing Systems I", 1975, chapters 3
     /// and 5).
-    #[must_use]
     pub fn open_response(&self, load: f64) -> f64 {
         let busy = load * self.service;
         if busy >= self.servers {

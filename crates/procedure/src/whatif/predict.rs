@@ -424,7 +424,6 @@ impl Analysis {
     }
 
     /// Whether the number of servers of the chosen model can be changed.
-    #[must_use]
     pub fn has_servers(&self) -> bool {
         let storage = self.chosen.model.storage(&self.chosen.logs);
         let parts = self.chosen.model.parts();
@@ -432,7 +431,6 @@ impl Analysis {
     }
 
     /// Whether the chosen model has a service time that a cache could change.
-    #[must_use]
     pub fn has_service(&self) -> bool {
         self.chosen
             .model

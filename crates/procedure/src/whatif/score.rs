@@ -57,7 +57,6 @@ struct Tried {
 
 impl Analysis {
     /// Fits all models and chooses one; `None` if there are too few points to test any.
-    #[must_use]
     pub fn new(evidence: Evidence, seed: u64) -> Option<Self> {
         let data: Vec<Datum> = evidence.points.iter().map(datum).collect();
         let unseen = evidence.unseen.iter().flat_map(|(_, points)| points);
@@ -108,7 +107,6 @@ impl Analysis {
     }
 
     /// Why nothing can be predicted from it, if so.
-    #[must_use]
     pub fn refusal(&self) -> Option<String> {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         if self.rms > RMS_MAX {
@@ -132,7 +130,6 @@ impl Analysis {
     }
 
     /// The chosen model in words.
-    #[must_use]
     pub const fn model_in_words(&self) -> &'static str {
         self.chosen.model.title()
     }

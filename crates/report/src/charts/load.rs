@@ -68,7 +68,6 @@ pub(crate) fn judged(curve: &Curve) -> Option<Plot> {
 
 /// A curve in characters, with what was found at its levels: so many columns and rows in all.
 /// Empty where no point was measured, or where that is no room.
-#[must_use]
 pub fn curve_glyphs(curve: &Curve, columns: usize, rows: usize) -> Vec<Vec<Glyph>> {
     let plot = judged(curve);
     plot.map_or_else(Vec::new, |it| {
@@ -96,7 +95,6 @@ pub(crate) fn overlaid(curves: &[(String, &Curve)]) -> Option<Plot> {
 
 /// Load curves as a file, each with its name: the time that the levels are about against load.
 /// `None` where no point was measured.
-#[must_use]
 pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> Option<String> {
     let named = curves.iter().map(|(name, curve)| {
         let top = curve.saturation.map_or_else(String::new, |top| {

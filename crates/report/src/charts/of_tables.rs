@@ -14,7 +14,6 @@ const DOTS_MAX: usize = 20;
 const BAR_SHARE: f64 = 0.8;
 
 /// The first picture of a table, as a file.
-#[must_use]
 pub fn tables_svg(run: &Run) -> Option<String> {
     let plot = all(run).into_iter().next()?;
     let title = format!("{}: {}", run.target.given, plot.title);

@@ -76,7 +76,6 @@ pub(crate) fn plots(run: &Run) -> (Vec<Plot>, Vec<Plot>) {
 
 /// Mean latency over time as a file, of one or several measurements, each with its name; `None`
 /// where one of them has no intervals.
-#[must_use]
 pub fn latency_svg(title: &str, named: &[(&str, &Measurement)]) -> Option<String> {
     let series = named.iter().map(|(name, measurement)| {
         let samples = &measurement.series.as_ref()?.samples;
@@ -93,7 +92,6 @@ pub fn latency_svg(title: &str, named: &[(&str, &Measurement)]) -> Option<String
 
 /// Load over time as a file, with the law of the model where there is one; `None` where a
 /// measurement has no intervals.
-#[must_use]
 pub fn series_svg(target: &str, measurement: &Measurement) -> Option<String> {
     let samples = &measurement.series.as_ref()?.samples;
     let tail = samples[samples.len() / STEADY_PART..].iter();

@@ -42,7 +42,6 @@ pub fn runs_asked(query: &str) -> Result<Vec<i64>, String> {
 /// A page with one row for each run, in the order given, by target and host. `p99` has run, row and
 /// value of that percentile, seconds. Links are `run/ID` and `compare?run=ID&run=ID`, as paths
 /// beneath the page's own.
-#[must_use]
 pub fn archive_html(rows: &[ListRow], p99: &[(i64, String, f64)], archive: &str) -> String {
     let header = format!(
         "<header>\n<h1>Archive</h1>\n<p class=\"lead\">{}</p>\n\

@@ -85,7 +85,6 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
 
 /// Why these runs cannot be compared, what each of them is and in what they differ, as a page of a
 /// server, with a link to its list.
-#[must_use]
 pub fn not_compared_html(runs: &[Run], why: &str) -> String {
     let header = format!(
         "<header>\n<h1>Not compared</h1>\n<p class=\"lead long\">{}</p>\n</header>\n",
@@ -114,7 +113,6 @@ pub fn not_compared_html(runs: &[Run], why: &str) -> String {
 
 /// Sets of runs held against each other, as a page: the limits with their verdicts, each ratio, and
 /// the curves and distributions of all `runs` in one chart.
-#[must_use]
 pub fn gate_html(
     sets: &RunSets<'_>,
     limits: &[GateLimit],

@@ -36,14 +36,12 @@ impl LiveGlimpse {
     ///
     /// # Panics
     /// Never: it holds text and numbers.
-    #[must_use]
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("text and numbers")
     }
 }
 
 /// The page of a run that is being measured.
-#[must_use]
 pub fn live_html(name: &str) -> String {
     let header = format!(
         "<header>\n<p class=\"eyebrow\" id=\"when\">waiting for the first results</p>\n\

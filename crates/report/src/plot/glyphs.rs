@@ -55,7 +55,6 @@ const BLANK: Glyph = Glyph {
 };
 
 /// The nearest character of ASCII.
-#[must_use]
 pub const fn ascii(sign: char) -> char {
     match sign {
         ' '..='~' => sign,

@@ -181,7 +181,6 @@ pub(crate) struct RatioLine {
 }
 
 /// The ratios of a run whose table asks for it, as a picture; `None` where it has none.
-#[must_use]
 pub fn ratios_of_run_svg(run: &Run) -> Option<String> {
     let mut tables = run.tables.iter();
     let (table, metric) = tables.find_map(|it| Some((it, it.show.around_one.as_ref()?)))?;

@@ -32,7 +32,6 @@ pub(super) fn tables(curve: &Curve) -> [Table; 3] {
 
 impl Curve {
     /// A level as typed: `2ms`, `1500us@p99`.
-    #[must_use]
     pub fn level_name(&self, level_ns: u64) -> String {
         let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
         let mut units = units.into_iter();

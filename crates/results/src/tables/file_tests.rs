@@ -32,7 +32,6 @@ const RANKS: &str = "first in, last in: passes that this rank finished first, la
 impl FileTests {
     /// All tests by state and file system, their calls, how they scale with the number of files,
     /// figures at the stonewall, and by host. `target` is the kind of target measured.
-    #[must_use]
     pub fn tables(&self, target: TargetKind) -> Vec<Table> {
         let named = |name, more: &[&str], rows: Vec<Row>| {
             Table::new(name, &[&FACTORS[..], more].concat(), rows).briefly_named()
@@ -72,7 +71,6 @@ impl FileTests {
     }
 
     /// Warnings of each test.
-    #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.tests.iter().map(|it| (it.name(), &it.warnings)))
     }

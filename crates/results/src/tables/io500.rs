@@ -38,7 +38,6 @@ pub struct Io500Found {
 
 impl Io500Found {
     /// The tables of phases and scores.
-    #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let phases = self.phases.iter().map(row);
         let scores = self.scores.iter().map(|(name, score)| {

@@ -61,7 +61,6 @@ pub(super) fn of_device(time: &DeviceTime) -> impl Iterator<Item = Figure> + use
 impl Measurement {
     /// How far its figures can be used, by its verdict and warnings; not if the interval of its
     /// headline is unknown or includes zero.
-    #[must_use]
     pub fn trust(&self) -> Trust {
         let trust = Trust::of(&self.verdict, &self.warnings);
         match self.has_interval() {
@@ -71,7 +70,6 @@ impl Measurement {
     }
 
     /// Whether the interval of its headline is informative.
-    #[must_use]
     pub fn has_interval(&self) -> bool {
         let headline = match (headline(self), self.bandwidth) {
             ("latency", _) => self.response.mean,

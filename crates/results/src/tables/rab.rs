@@ -42,7 +42,6 @@ const ONE_RUN: &str = "Of one run in one of the modes the interval does not incl
 impl Rab {
     /// Results over several runs, averages over groups, workloads, their levels, comparisons
     /// between modes, and the modes.
-    #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = vec![
             self.of_all_runs(),
@@ -58,13 +57,11 @@ impl Rab {
     }
 
     /// Warnings of each workload, except those of its curve and its load.
-    #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.workloads.iter().map(|it| (&it.name, &it.warnings)))
     }
 
     /// The load curves of the workloads that have one.
-    #[must_use]
     pub fn curves(&self) -> Vec<Curve> {
         let curves = self.workloads.iter().filter_map(|it| {
             let curve = it.curve.clone()?;
@@ -75,7 +72,6 @@ impl Rab {
     }
 
     /// The trials of the batch workloads.
-    #[must_use]
     pub fn measurements(&self) -> Vec<Measurement> {
         let loads = self.workloads.iter().filter_map(|it| {
             let load = it.measurement.clone()?;

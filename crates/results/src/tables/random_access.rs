@@ -16,7 +16,6 @@ const FACTORS: [&str; 4] = ["operation", "span", "block", "depth"];
 
 impl RandomAccess {
     /// The cells, and the rate at which their file was written.
-    #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let rows = self.cells.iter().map(|cell| {
             let is_listed = self.is_end(cell);
@@ -48,7 +47,6 @@ impl RandomAccess {
     }
 
     /// Warnings of each cell.
-    #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.cells.iter().map(|it| (it.title(), &it.warnings)))
     }

@@ -14,7 +14,6 @@ const SHOWN: &str =
 impl Replay {
     /// Results of the replay, and of each host. There was only one replay, so the variation between
     /// replays is unknown.
-    #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let hosts = self.hosts.iter().map(of_host);
         let hosts = Table::new("replay-hosts", &["rank"], hosts.collect());

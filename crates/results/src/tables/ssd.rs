@@ -29,7 +29,6 @@ const LEGEND: &str = "capacities: bytes written over the size, precondition incl
 impl SsdTests {
     /// The tests with a statement about each, their loads, their rounds, and the window of the
     /// standard.
-    #[must_use]
     pub fn tables(&self, says: impl IntoIterator<Item = Option<Saying>>) -> Vec<Table> {
         let rounds_max = match self.phases.len() {
             1 => ROUNDS_MAX,
@@ -66,7 +65,6 @@ impl SsdTests {
     }
 
     /// Warnings of each test.
-    #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.phases.iter().map(|it| (&it.name, &it.warnings)))
     }

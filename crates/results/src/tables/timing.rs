@@ -34,19 +34,16 @@ const LEGEND_OF_HOSTS: &str = "elapsed: mean on that rank. first in, last in: ru
 
 impl Timing {
     /// The commands, their times relative to the first, and the times of each rank.
-    #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         filled([self.of_commands(), self.of_comparisons(), self.of_hosts()])
     }
 
     /// Warnings of each command.
-    #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.commands.iter().map(|it| (&it.name, &it.warnings)))
     }
 
     /// The result of each comparison, a sentence each.
-    #[must_use]
     pub fn findings(&self) -> Vec<String> {
         let found = self.comparisons.iter();
         found.map(|it| sentence(it, self.margin)).collect()

@@ -38,7 +38,6 @@ const PARTS: &str = "steady: what a transaction took over the whole run, times t
 
 impl Transactions {
     /// Users and their times, activity of the machine, the search, and the standard test.
-    #[must_use]
     pub fn tables(&self, trials: &[Measurement]) -> Vec<Table> {
         let is_detail = self.search.is_some() || self.standard.is_some();
         let seen = Show {

@@ -31,7 +31,6 @@ const SHOWN: &str = "throughput page-cache-share iops latency latency-p99 passes
 
 impl Transfer {
     /// The series of passes, their streams, alone against together, the hosts, and the passes.
-    #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         filled([
             self.of_series(),
@@ -43,7 +42,6 @@ impl Transfer {
     }
 
     /// Warnings of each series.
-    #[must_use]
     pub fn row_warnings(&self) -> Vec<RowWarning> {
         RowWarning::of_rows(self.series.iter().map(|it| (&it.title, &it.warnings)))
     }

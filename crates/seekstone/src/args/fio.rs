@@ -146,7 +146,6 @@ fn period(text: &str) -> Result<Duration, String> {
 
 impl FioArgs {
     /// Whether jobs are only looked at.
-    #[must_use]
     pub const fn measures_nothing(&self) -> bool {
         self.check || self.showcmd || self.version
     }
@@ -160,7 +159,6 @@ impl FioArgs {
     }
 
     /// What is printed, each form once, in fio's order.
-    #[must_use]
     pub fn formats(&self) -> Vec<FormatChoice> {
         let mut formats = match (self.minimal, self.append_terse) {
             (true, _) => vec![FormatChoice::Terse],

@@ -177,7 +177,6 @@ fn refuse_writes(args: &FioArgs, jobs: &[Job]) -> anyhow::Result<()> {
 
 /// What was typed, with what defines jobs behind two dashes, and each option with two and its whole
 /// name, as fio takes it with one, and by its first letters, too. `definition` tells what is ours.
-#[must_use]
 pub fn with_options_apart(words: Vec<OsString>, definition: &clap::Command) -> Vec<OsString> {
     let is_ours = words.get(1).is_some_and(|word| word == "fio");
     if !is_ours || words.iter().any(|word| word == "--") {

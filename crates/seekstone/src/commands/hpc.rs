@@ -93,7 +93,6 @@ fn pass(row: &Row, replicate: &Replicate, at_wall: bool) -> HpcPass {
 
 /// What was typed, with the other program's options behind two dashes. `definition` tells what is
 /// ours: options of two dashes alone.
-#[must_use]
 pub fn with_options_apart(words: Vec<OsString>, definition: &clap::Command) -> Vec<OsString> {
     let name = words
         .get(1)

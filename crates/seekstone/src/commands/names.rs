@@ -13,7 +13,6 @@ use crate::output;
 const NAMES: [&str; 4] = ["rpt", "transact", "diskmbps", "diskrand"];
 
 /// What was typed, with the command put in where this program was called by a link of its name.
-#[must_use]
 pub fn typed(mut words: Vec<OsString>) -> Vec<OsString> {
     if let Some(name) = words.first().and_then(|word| known(word)) {
         words.insert(1, name.into());
@@ -22,7 +21,6 @@ pub fn typed(mut words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// The program of the documents by whose name this one was called.
-#[must_use]
 pub fn known(word: &OsStr) -> Option<&'static str> {
     let name = Path::new(word).file_name()?;
     NAMES.into_iter().find(|known| name == *known)

@@ -37,7 +37,6 @@ pub enum Absent {
 }
 
 /// A required key.
-#[must_use]
 pub const fn needed(name: &'static str, meaning: &'static str) -> DefinitionKey {
     DefinitionKey {
         name,
@@ -47,7 +46,6 @@ pub const fn needed(name: &'static str, meaning: &'static str) -> DefinitionKey 
 }
 
 /// An optional key.
-#[must_use]
 pub const fn optional(name: &'static str, meaning: &'static str) -> DefinitionKey {
     DefinitionKey {
         name,
@@ -57,7 +55,6 @@ pub const fn optional(name: &'static str, meaning: &'static str) -> DefinitionKe
 }
 
 /// A key with a default.
-#[must_use]
 pub const fn or(name: &'static str, value: &'static str, meaning: &'static str) -> DefinitionKey {
     DefinitionKey {
         name,

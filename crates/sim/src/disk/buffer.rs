@@ -57,7 +57,6 @@ pub struct BufferedRead {
 
 impl DiskBuffer {
     /// An empty buffer of a disk with `sectors` sectors.
-    #[must_use]
     pub fn new(spec: BufferSpec, sectors: u64) -> Self {
         Self {
             spec,

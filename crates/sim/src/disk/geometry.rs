@@ -62,7 +62,6 @@ pub struct DiskLayout {
 }
 
 impl DiskLayout {
-    #[must_use]
     pub fn sectors(&self) -> u64 {
         let tracks = self.zones.iter();
         let sectors = tracks.map(|zone| u64::from(zone.cylinders) * u64::from(zone.sectors));
@@ -72,7 +71,6 @@ impl DiskLayout {
 
 impl Geometry {
     /// The geometry of a layout.
-    #[must_use]
     pub fn new(layout: &DiskLayout) -> Self {
         let mut zones = Vec::with_capacity(layout.zones.len());
         let (mut first_cylinder, mut first_sector) = (0, 0);
@@ -101,24 +99,20 @@ impl Geometry {
         }
     }
 
-    #[must_use]
     pub const fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    #[must_use]
     pub const fn cylinders(&self) -> u32 {
         self.cylinders
     }
 
     /// Whether consecutive sectors are not adjacent on a track.
-    #[must_use]
     pub const fn is_interleaved(&self) -> bool {
         self.interleave > 1
     }
 
     /// Position of a sector.
-    #[must_use]
     pub fn place(&self, sector: u64) -> DiskAddress {
         let after = match self.zones.len() {
             1 => 1,
@@ -140,7 +134,6 @@ impl Geometry {
     }
 
     /// The first sector of the next track; after the last track, the first of all.
-    #[must_use]
     pub fn next_track(&self, place: DiskAddress) -> DiskAddress {
         let (cylinder, head) = if place.head + 1 < self.heads {
             (place.cylinder, place.head + 1)
@@ -159,7 +152,6 @@ impl Geometry {
     }
 
     /// Angle at which a sector starts, ns of the period.
-    #[must_use]
     pub fn angle(&self, place: DiskAddress) -> u64 {
         let skew = u64::from(place.cylinder) * self.cylinder_step
             + u64::from(place.head) * self.track_skew;
@@ -168,7 +160,6 @@ impl Geometry {
 
     /// Time to transfer `count` sectors of one track, from `place` on, once the first is under the
     /// head.
-    #[must_use]
     pub fn sweep(&self, place: DiskAddress, count: u32) -> u64 {
         if self.interleave == 1 {
             let last = place.sector + count;

@@ -59,7 +59,6 @@ pub struct Cursor {
 
 impl Mechanism {
     /// Idle at the outer edge.
-    #[must_use]
     pub fn new(
         geometry: Geometry,
         seeks: Vec<u64>,
@@ -100,7 +99,6 @@ impl Mechanism {
     }
 
     /// Seek time to the track of `place`.
-    #[must_use]
     pub fn seek(&self, place: DiskAddress) -> u64 {
         if place.cylinder != self.at.cylinder {
             self.seeks[place.cylinder.abs_diff(self.at.cylinder) as usize]
@@ -134,7 +132,6 @@ impl Mechanism {
     }
 
     /// A cursor that starts at `sector` as soon as it comes round after `now`.
-    #[must_use]
     pub fn resume(&self, cursor: Cursor, now: u64) -> Cursor {
         let mut cursor = Cursor {
             clock: now,
@@ -207,7 +204,6 @@ impl Mechanism {
     }
 
     /// The cylinder under the arm, for `client`.
-    #[must_use]
     pub fn cylinder(&self, client: Option<ClientId>) -> u32 {
         self.place_of(client).cylinder
     }

@@ -100,7 +100,6 @@ const HP_97560: (SeekCurve, u32) = (
 
 impl SeekCurve {
     /// Seek time for each distance from zero to the last cylinder, nanoseconds.
-    #[must_use]
     pub fn table(&self, cylinders: u32) -> Vec<u64> {
         let time = |distance| self.time(distance, cylinders).max(0.0).round() as u64;
         let distances = 1..cylinders.max(1);

@@ -52,7 +52,6 @@ pub struct Effort {
 
 impl DieMapping {
     /// An empty log of `blocks` blocks. Cleaning starts when at most `reserve` blocks are free.
-    #[must_use]
     pub fn new(
         blocks: u32,
         pages_per_block: u32,
@@ -130,7 +129,6 @@ impl DieMapping {
 }
 
 /// Write amplification under uniform random writes and FIFO cleaning.
-#[must_use]
 pub fn fifo_write_amplification(spare_factor: f64) -> f64 {
     let a = spare_factor;
     let argument = -a * (-a).exp();

@@ -28,7 +28,6 @@ struct FileCacheEntry {
 
 impl FileCache {
     /// An empty cache with a capacity of `room` pages.
-    #[must_use]
     pub const fn new(room: usize) -> Self {
         Self {
             places: BTreeMap::new(),
@@ -42,13 +41,11 @@ impl FileCache {
     }
 
     /// Capacity, pages.
-    #[must_use]
     pub const fn room(&self) -> usize {
         self.room
     }
 
     /// Pages in the cache.
-    #[must_use]
     pub fn pages(&self) -> usize {
         self.places.len()
     }
@@ -105,7 +102,6 @@ impl FileCache {
         self.dirty.insert(page);
     }
 
-    #[must_use]
     pub fn dirty_pages(&self) -> usize {
         self.dirty.len()
     }

@@ -73,7 +73,6 @@ pub struct HostSpec {
 
 impl HostSpec {
     /// Memory available to the file cache when programs use `taken` bytes.
-    #[must_use]
     pub fn room(&self, limit: u64, taken: u64) -> u64 {
         limit.min(
             self.memory

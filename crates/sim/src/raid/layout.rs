@@ -38,7 +38,6 @@ pub struct StripeSegment {
 
 impl ArrayLayout {
     /// Data units per stripe.
-    #[must_use]
     pub const fn data_units(&self) -> usize {
         match self.level {
             RaidLevel::Raid0 => self.disks,
@@ -48,13 +47,11 @@ impl ArrayLayout {
     }
 
     /// Size of the array with disks of `disk` bytes.
-    #[must_use]
     pub const fn size(&self, disk: u64) -> u64 {
         disk / self.unit * self.unit * self.data_units() as u64
     }
 
     /// A range of the array, unit by unit.
-    #[must_use]
     pub fn pieces(&self, offset: u64, len: u64) -> Vec<StripeSegment> {
         let mut pieces = Vec::with_capacity((len / self.unit + 2) as usize);
         let (mut at, end) = (offset, offset + len);
@@ -69,7 +66,6 @@ impl ArrayLayout {
     }
 
     /// The parity disk of a stripe (RAID-5).
-    #[must_use]
     pub const fn parity(&self, stripe: u64) -> usize {
         self.disks - 1 - (stripe % self.disks as u64) as usize
     }

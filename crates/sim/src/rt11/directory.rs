@@ -112,7 +112,6 @@ pub struct Directory {
 }
 
 /// Default number of segments of a volume.
-#[must_use]
 pub const fn default_segments(blocks: u64) -> usize {
     match blocks {
         0..=512 => 1,
@@ -123,7 +122,6 @@ pub const fn default_segments(blocks: u64) -> usize {
 }
 
 /// First block of a segment.
-#[must_use]
 pub const fn segment_block(number: usize) -> u64 {
     DIRECTORY_START + (number as u64 - 1) * SEGMENT_BLOCKS
 }
@@ -133,7 +131,6 @@ impl Directory {
     ///
     /// # Panics
     /// If there are no or too many segments, or nothing would be left for files.
-    #[must_use]
     pub fn new(blocks: u64, segments_max: usize) -> Self {
         assert!(
             (1..=SEGMENTS_MAX).contains(&segments_max),
@@ -160,7 +157,6 @@ impl Directory {
     }
 
     /// The segments in use.
-    #[must_use]
     pub const fn segments_used(&self) -> usize {
         self.segments.len()
     }
@@ -251,7 +247,6 @@ impl Directory {
     }
 
     /// Whether a file exists, without cost.
-    #[must_use]
     pub fn holds(&self, name: FileName) -> bool {
         let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
         entries.any(|entry| entry.status == EntryStatus::Permanent(name))

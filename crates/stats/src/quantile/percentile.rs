@@ -28,7 +28,6 @@ pub struct PercentileEstimate {
 
 impl PercentileEstimate {
     /// The percentile `p` with as much of `estimate` as `evidence` bears.
-    #[must_use]
     pub fn judged(p: f64, estimate: Estimate, evidence: f64) -> Self {
         let estimate = if evidence >= EVIDENCE_MIN {
             estimate
@@ -44,13 +43,11 @@ impl PercentileEstimate {
     }
 
     /// Whether only those who ask for everything want to see it: so rare, and without an interval.
-    #[must_use]
     pub fn is_detail(&self) -> bool {
         self.p > USUAL_MAX && !self.has_interval()
     }
 
     /// Whether the sample bears an interval.
-    #[must_use]
     pub fn has_interval(&self) -> bool {
         self.estimate.is_some() && self.evidence >= EVIDENCE_MIN
     }

@@ -29,7 +29,6 @@ impl Tail {
     /// large samples", Annals of Mathematical Statistics 37 (1966), 577-580). The density is the
     /// mean one over the quantile's own interval, shares over times. That interval is as long above
     /// as below, unlike one that is printed: no end of a chord is chosen for its small variance.
-    #[must_use]
     pub fn of(
         store: &SlotStore,
         channel: Channel,

@@ -7,13 +7,11 @@ pub const BLOCK_BYTES: usize = 4 * BLOCK_WORDS as usize;
 pub const BLOCKS_PER_MEGABYTE: u64 = 16;
 
 /// The block that is written again and again.
-#[must_use]
 pub fn block() -> Vec<u8> {
     (1..=BLOCK_WORDS).flat_map(u32::to_le_bytes).collect()
 }
 
 /// The last word of a block; `None` when there is not even one.
-#[must_use]
 pub fn last_word(block: &[u8]) -> Option<u32> {
     block
         .last_chunk::<4>()

@@ -73,25 +73,21 @@ pub struct LogHeading {
 }
 
 /// The job's name: `J`, hours, minutes and seconds in six digits, and the letter.
-#[must_use]
 pub fn job_name(hhmmss: &str, letter: char) -> String {
     format!("J{hhmmss}{letter}")
 }
 
 /// Megabytes of 1048576 bytes with one decimal.
-#[must_use]
 pub fn megabytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / f64::from(1 << 20))
 }
 
 /// Rate in megabytes of 1048576 bytes per second.
-#[must_use]
 pub fn rate_mb_s(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 / f64::from(1 << 20) / seconds.max(1e-9)
 }
 
 /// Rates of writing and of reading, over all passes of each; none without passes.
-#[must_use]
 pub fn rates_mb_s(passes: &[Finished]) -> [Option<f64>; 2] {
     [true, false].map(|is_write| {
         let those = |it: &&Finished| (it.kind == PassKind::Write) == is_write;
@@ -103,7 +99,6 @@ pub fn rates_mb_s(passes: &[Finished]) -> [Option<f64>; 2] {
 }
 
 /// Decimals of a pass's seconds: two in the document, more for short passes.
-#[must_use]
 pub fn decimals(seconds: f64) -> usize {
     match seconds {
         _ if seconds < SHORTEST_SECONDS => 6,
@@ -114,7 +109,6 @@ pub fn decimals(seconds: f64) -> usize {
 
 impl LogHeading {
     /// First lines of the log.
-    #[must_use]
     pub fn in_log(&self) -> String {
         let mut text = format!("{RULE}\n\n{PROGRAM_IN_LOG}\n");
         if let Some((server, client)) = &self.names {
@@ -128,25 +122,21 @@ impl LogHeading {
     }
 
     /// First line on the screen.
-    #[must_use]
     pub fn on_screen(timestamp: &str) -> String {
         format!("{PROGRAM_ON_SCREEN} {timestamp}\n")
     }
 
     /// The line with the name of the data file.
-    #[must_use]
     pub fn data_file(name: &str, megabytes: u64) -> String {
         format!("Data File {name} {megabytes}.0 Mbytes")
     }
 
     /// The log's line about the file written.
-    #[must_use]
     pub fn written_in_log(megabytes: u64) -> String {
         format!("Files written {} bytes (data*{megabytes})", megabytes << 20)
     }
 
     /// The same on the screen.
-    #[must_use]
     pub fn written_on_screen(megabytes: u64) -> String {
         format!(
             "Data file closed {} bytes (data*{megabytes})",
@@ -157,13 +147,11 @@ impl LogHeading {
 
 impl Finished {
     /// The pass as shown on the screen.
-    #[must_use]
     pub fn on_screen(&self) -> String {
         self.line("").replace("MB/s ", "Mbytes/second")
     }
 
     /// The pass as written to the log.
-    #[must_use]
     pub fn in_log(&self, stamp: &Stamp) -> String {
         let Stamp { time, host, .. } = stamp;
         let (monotonic, wall) = (stamp.monotonic, &stamp.wall);

@@ -120,7 +120,6 @@ pub fn read_logs(text: &str) -> Result<Vec<LoggedJob>, NoTransferLog> {
 
 impl LoggedPass {
     /// Bytes moved as far as known: the size of the file, or rate times time.
-    #[must_use]
     pub fn bytes(&self, job: &LoggedJob) -> u64 {
         let whole = job.bytes.filter(|_| self.size_mb.is_none());
         let megabytes = self.size_mb.unwrap_or(self.rate * self.seconds);
@@ -130,7 +129,6 @@ impl LoggedPass {
 
 impl LoggedJob {
     /// The host, if the log has it.
-    #[must_use]
     pub fn host(&self) -> Option<&str> {
         let stamped = self.passes.iter().find_map(|pass| pass.stamp.as_ref());
         stamped
@@ -139,7 +137,6 @@ impl LoggedJob {
     }
 
     /// Its passes as a column of the merged table.
-    #[must_use]
     pub fn column(&self) -> LogColumn {
         let mut day = days_from_civil(self.date);
         let mut before = 0;

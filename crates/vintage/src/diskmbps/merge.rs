@@ -59,7 +59,6 @@ enum Basis {
 }
 
 /// All passes sorted by their ends, each in its log's column.
-#[must_use]
 pub fn merged(columns: &[LogColumn]) -> String {
     let basis = basis_of(columns);
     let mut passes: Vec<(f64, usize, &PassRow)> = columns

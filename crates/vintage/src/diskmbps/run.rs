@@ -45,7 +45,6 @@ impl JobStart {
     /// A job that starts now, or in the next second if another one of this second left its log in
     /// the current directory: logs are named by the second, and batches run one job after the
     /// other.
-    #[must_use]
     pub fn now(letter: char) -> Self {
         let mut now = jiff::Zoned::now();
         for _ in 0..SECONDS_WAITED {
@@ -103,7 +102,6 @@ pub struct DiskMbps {
 
 impl DiskMbps {
     /// A job with that command line.
-    #[must_use]
     pub const fn new(arguments: DiskmbpsArguments, start: JobStart) -> Self {
         Self {
             arguments,
@@ -126,7 +124,6 @@ impl DiskMbps {
     }
 
     /// Whether a data file is written: with files, and if no model is named.
-    #[must_use]
     pub fn makes_file(&self) -> bool {
         let work = &self.arguments.work;
         matches!(work, DiskmbpsWork::Write { .. }) && model::named(work).is_none()

@@ -100,13 +100,11 @@ pub enum ReadMode {
 
 impl ReadMode {
     /// Whether the time of day is part of the seed.
-    #[must_use]
     pub const fn draws_new_records(self) -> bool {
         matches!(self, Self::Xread | Self::Zread)
     }
 
     /// Whether I/Os and CPU work are scaled by a random factor.
-    #[must_use]
     pub const fn varies_loads(self) -> bool {
         matches!(self, Self::Yread | Self::Zread)
     }

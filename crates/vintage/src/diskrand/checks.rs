@@ -10,7 +10,6 @@ const CLOCK_SLACK_S: f64 = 2.0;
 const DAY_S: i64 = 86_400;
 
 /// All warnings about a log.
-#[must_use]
 pub fn doubts(log: &DiskRandLog) -> Vec<Warning> {
     let sessions = log.sessions.iter();
     let mut doubts: Vec<Warning> = sessions.flat_map(of_session).collect();
@@ -23,7 +22,6 @@ pub fn doubts(log: &DiskRandLog) -> Vec<Warning> {
 }
 
 /// The 95th percentile of `times`.
-#[must_use]
 pub fn percentile_95(times: &[f64]) -> Option<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -45,7 +43,6 @@ pub struct SampleTimes {
 
 impl SampleTimes {
     /// For these response times.
-    #[must_use]
     pub fn of(times: &[f64]) -> Self {
         Self {
             min: times.iter().copied().fold(f64::INFINITY, f64::min),

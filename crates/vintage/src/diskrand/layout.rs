@@ -115,7 +115,6 @@ fn span(text: &str) -> Option<f64> {
 
 impl RunHeading {
     /// The log's line.
-    #[must_use]
     pub fn line(&self) -> String {
         format!("{PROGRAM}  {}", self.timestamp)
     }
@@ -126,7 +125,6 @@ impl WrittenFile {
     const LINE: &str = "{} seconds for writing file at {} MB/s   {}";
 
     /// Text before the time taken.
-    #[must_use]
     pub fn title(&self) -> String {
         filled(
             Self::TITLE,
@@ -141,7 +139,6 @@ impl WrittenFile {
     }
 
     /// The log's line with the time taken.
-    #[must_use]
     pub fn line(&self) -> String {
         let seconds = digits(self.seconds, 8, SHORT_PASS_S, [2, 4]);
         let rate = format!("{:8.2}", self.megabytes as f64 / self.seconds.max(1e-9));
@@ -165,7 +162,6 @@ impl RandomPass {
     const LINE: &str = "{} seconds for {} records at {} ms     {}";
 
     /// For `records` reads in `seconds` seconds.
-    #[must_use]
     pub fn new(records: u64, seconds: f64, time: TimeOfDay) -> Self {
         Self {
             seconds,
@@ -176,7 +172,6 @@ impl RandomPass {
     }
 
     /// The log's line.
-    #[must_use]
     pub fn line(&self) -> String {
         let seconds = digits(self.seconds, 8, SHORT_PASS_S, [2, 4]);
         let records = format!("{:8}", self.records);
@@ -200,7 +195,6 @@ impl Allocated {
     const LINE: &str = "{} {} start/allocate memory {} secs. {} Kbytes";
 
     /// The log's line.
-    #[must_use]
     pub fn line(&self) -> String {
         let (user, time) = (format!("{:5}", self.user), clock_text(self.time));
         let seconds = digits(self.seconds, 0, SHORT_RESPONSE_S, [3, 6]);
@@ -223,7 +217,6 @@ impl ReadProfile {
     const SEED: &str = "Random number seed {}";
 
     /// The log's lines.
-    #[must_use]
     pub fn lines(&self) -> String {
         let decimals = if self.megabytes.fract() == 0.0 { 0 } else { 3 };
         format!(
@@ -280,7 +273,6 @@ impl Transaction {
     const LINE: &str = "{} {} think {} response {} secs. load {}";
 
     /// The log's line.
-    #[must_use]
     pub fn line(&self) -> String {
         let (user, think) = (format!("{:5}", self.user), format!("{:5}", self.think_s));
         let response = digits(self.response_s, 11, SHORT_RESPONSE_S, [3, 6]);
@@ -304,7 +296,6 @@ impl Stopped {
     const LINE: &str = "User {} stopped after {} transactions: {}";
 
     /// The log's line.
-    #[must_use]
     pub fn line(&self) -> String {
         let reason = units::printable(&self.reason);
         filled(Self::LINE, &[&self.user, &self.done, &reason])

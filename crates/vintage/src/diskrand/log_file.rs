@@ -81,7 +81,6 @@ impl UserSession {
     }
 
     /// Number of transactions of a complete log, if known.
-    #[must_use]
     pub fn wanted(&self) -> Option<u64> {
         match &self.stopped {
             Some(stopped) => Some(stopped.done),
@@ -96,7 +95,6 @@ impl UserSession {
 }
 
 /// Whether a text starts like a log, so that it may be appended to.
-#[must_use]
 pub fn begins_log(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     // Later lines of a log could start many other texts.
@@ -134,7 +132,6 @@ impl DiskRandLog {
     }
 
     /// Transactions of all users.
-    #[must_use]
     pub fn transactions(&self) -> usize {
         let sessions = self.sessions.iter();
         sessions.map(|session| session.transactions.len()).sum()

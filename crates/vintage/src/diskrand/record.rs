@@ -29,13 +29,11 @@ pub fn fill_records(block: &mut [u8], first: u64, mark: &str) {
 }
 
 /// Whether `bytes` are the record with that number.
-#[must_use]
 pub fn is_record(bytes: &[u8], number: u64, mark: &str) -> bool {
     bytes.len() == RECORD_BYTES && is_beginning_of_record(bytes, number, mark)
 }
 
 /// Whether `bytes` are the start of that record, as a killed program leaves it.
-#[must_use]
 pub fn is_beginning_of_record(bytes: &[u8], number: u64, mark: &str) -> bool {
     let mut record = [0; RECORD_BYTES];
     fill_records(&mut record, number, mark);

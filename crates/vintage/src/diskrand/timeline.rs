@@ -21,7 +21,6 @@ pub struct UserTimeline<'a> {
 
 impl UserTimeline<'_> {
     /// When the user first started to think.
-    #[must_use]
     pub fn began_s(&self) -> f64 {
         let first = self.session.transactions.first();
         let before = first.map_or(0.0, |it| f64::from(it.think_s) + it.response_s);
@@ -29,14 +28,12 @@ impl UserTimeline<'_> {
     }
 
     /// When its last transaction ended.
-    #[must_use]
     pub fn ended_s(&self) -> f64 {
         self.ends_s.last().copied().unwrap_or(0.0)
     }
 }
 
 /// Users of a log with transactions, grouped by those active together.
-#[must_use]
 pub fn groups(log: &DiskRandLog) -> Vec<Vec<UserTimeline<'_>>> {
     let mut day = 0.0;
     let first = log.sessions.iter().find_map(day_of).unwrap_or(0.0);

@@ -39,7 +39,6 @@ pub struct Imported {
 }
 
 /// All workloads of a log, in order.
-#[must_use]
 pub fn imported(log: &RptLog) -> Vec<Imported> {
     sections(&log.entries)
         .into_iter()

@@ -136,7 +136,6 @@ pub enum LogEntry {
 
 impl LogEntry {
     /// The log's text for the entry, without the last line end.
-    #[must_use]
     pub fn render(&self) -> String {
         match self {
             Self::Message(message) => {
@@ -204,7 +203,6 @@ fn mark(mark: f64) -> String {
 
 impl Block {
     /// Text of the block in log and report, followed by an empty line.
-    #[must_use]
     pub fn render(&self) -> String {
         let mode = format!("{:<10}", mode_name(self.mode));
         let at = format!("{:>13}", clock(self.at));
@@ -225,7 +223,6 @@ impl Block {
 }
 
 /// The log's message about sums that did not converge.
-#[must_use]
 pub fn not_converged(messages: f64, necessary: f64) -> String {
     format!(
         "Convergence failure - {} of {} messages necessary - continuing anyway",
@@ -236,7 +233,6 @@ pub fn not_converged(messages: f64, necessary: f64) -> String {
 
 /// Header of a log: the time, the program with its arguments, the name of the control threads, and
 /// the meaning of the columns.
-#[must_use]
 pub fn log_header(timestamp: &str, arguments: &[String]) -> String {
     let mut text = format!("\t{timestamp}\n\n\trpt ");
     for argument in arguments {
@@ -253,20 +249,17 @@ pub fn log_header(timestamp: &str, arguments: &[String]) -> String {
 }
 
 /// Header of a report.
-#[must_use]
 pub fn report_header(timestamp: &str) -> String {
     format!("\t{timestamp}\n\n")
 }
 
 /// A time as `h:mm:ss`.
-#[must_use]
 pub fn clock(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
 }
 
 /// The mode with a capital letter.
-#[must_use]
 pub fn mode_name(mode: Mode) -> String {
     let name = mode.name();
     let mut letters = name.chars();

@@ -88,14 +88,12 @@ impl TestPlan {
     }
 
     /// Run and log file: the report file's name with its last letter replaced.
-    #[must_use]
     pub fn run_and_log(&self) -> (String, String) {
         let [run, log] = beside(&self.files[3]);
         (run, log)
     }
 
     /// What `-v` prints first: all workloads with their threads.
-    #[must_use]
     pub fn definitions(&self) -> String {
         let mut text = String::new();
         for (number, workload) in self.workloads.iter().enumerate() {

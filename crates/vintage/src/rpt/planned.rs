@@ -28,7 +28,6 @@ pub struct Workload {
 
 impl Workload {
     /// Whether the number of threads is fixed.
-    #[must_use]
     pub const fn is_batch(&self) -> bool {
         self.nthreads > 0
     }
@@ -40,7 +39,6 @@ impl Workload {
     }
 
     /// Warnings of the manual for a file of that size: conditions that make results doubtful.
-    #[must_use]
     pub fn doubts(&self, file_bytes: u64, cache_bytes: Option<u64>) -> Vec<String> {
         let Some(definition) = self.definition() else {
             return Vec::new();
@@ -53,7 +51,6 @@ impl Workload {
     }
 
     /// Place of the type of control thread `number`.
-    #[must_use]
     pub fn type_of(&self, number: u32) -> usize {
         let cycle: u64 = self.types.iter().map(|kind| u64::from(kind.count)).sum();
         let mut left = u64::from(number) % cycle.max(1);
@@ -67,7 +64,6 @@ impl Workload {
     }
 
     /// The command line of control thread `number`, as recorded in the run file.
-    #[must_use]
     pub fn command_line(&self, number: u32) -> String {
         let number = number.to_string();
         let pairs = self.pairs[self.type_of(number.parse().unwrap_or(0))].iter();
@@ -87,7 +83,6 @@ impl Workload {
 }
 
 /// The manual's warning about batch workloads whose messages differ much in bytes.
-#[must_use]
 pub fn durations_differ(workloads: &[Workload]) -> Option<String> {
     let definitions: Vec<WorkloadDefinition> =
         workloads.iter().filter_map(Workload::definition).collect();

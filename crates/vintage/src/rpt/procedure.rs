@@ -123,7 +123,6 @@ pub struct Procedure {
 
 impl Procedure {
     /// A procedure that has not started.
-    #[must_use]
     pub fn new(rules: Rules) -> Self {
         assert!(
             rules.dnmin >= 1 && rules.threads_max >= 1,
@@ -145,13 +144,11 @@ impl Procedure {
     }
 
     /// Active threads.
-    #[must_use]
     pub const fn threads(&self) -> u32 {
         self.threads
     }
 
     /// Sums so far of the present number of threads.
-    #[must_use]
     pub const fn sums(&self) -> &Sums {
         &self.sums
     }

@@ -128,7 +128,6 @@ impl Program {
     }
 
     /// The value of a variable, with its place.
-    #[must_use]
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.get(name)
     }

@@ -94,7 +94,6 @@ pub struct RptSession {
 
 impl RptSession {
     /// A session before its first workload.
-    #[must_use]
     pub fn new(plan: TestPlan) -> Self {
         assert!(!plan.workloads.is_empty(), "a test has a workload");
         let count = plan.workloads.len();
@@ -123,31 +122,26 @@ impl RptSession {
         this
     }
 
-    #[must_use]
     pub const fn plan(&self) -> &TestPlan {
         &self.plan
     }
 
     /// Whether something is being measured.
-    #[must_use]
     pub const fn state(&self) -> SessionState {
         self.state
     }
 
     /// Verbosity, 0 to 2.
-    #[must_use]
     pub const fn verbose(&self) -> u8 {
         self.verbose
     }
 
     /// Number of the cycle, from one, and of the workload, from zero.
-    #[must_use]
     pub const fn position(&self) -> (u32, usize) {
         (self.run, self.workload)
     }
 
     /// Active threads.
-    #[must_use]
     pub const fn threads(&self) -> u32 {
         self.procedure.threads()
     }

@@ -9,7 +9,6 @@ pub const FILES: [(&str, &str); 4] = [
 ];
 
 /// The text of a shipped file.
-#[must_use]
 pub fn text_of(name: &str) -> Option<&'static str> {
     FILES
         .iter()

@@ -68,7 +68,6 @@ pub struct Calculation {
 
 impl Calculation {
     /// From response time, load and throughput.
-    #[must_use]
     pub fn new(response_ms: f64, load: f64, throughput: f64) -> Self {
         Self {
             response_ms,
@@ -79,7 +78,6 @@ impl Calculation {
     }
 
     /// The interpolation at this part of the way from `before` to `now`.
-    #[must_use]
     pub fn between(before: &Self, now: &Self, part: f64) -> Self {
         let mix = |from: f64, to: f64| from + part * (to - from);
         Self::new(
@@ -101,7 +99,6 @@ impl fmt::Display for Calculation {
 
 impl Sums {
     /// No messages of that many threads.
-    #[must_use]
     pub fn of_threads(threads: u32) -> Self {
         Self {
             threads: f64::from(threads),
@@ -119,7 +116,6 @@ impl Sums {
     }
 
     /// Response time, load and RABmarks.
-    #[must_use]
     pub fn calculation(&self) -> Calculation {
         Calculation {
             response_ms: 1000.0 * self.xfer / self.nios,
@@ -131,7 +127,6 @@ impl Sums {
 
     /// The factor within which the mean is known, at three standard errors; infinite for fewer than
     /// two samples.
-    #[must_use]
     pub fn factor(&self, of: Converging) -> f64 {
         match of {
             Converging::Response => three_sigma(self.nios, self.xfer, self.xfer_sq),
@@ -146,13 +141,11 @@ impl Sums {
     }
 
     /// Number of messages that would reduce `factor` to `wanted`.
-    #[must_use]
     pub fn messages_necessary(&self, factor: f64, wanted: f64) -> f64 {
         self.messages * (factor / wanted).powi(2)
     }
 
     /// The interpolation of every sum at this part of the way from `before` to `now`.
-    #[must_use]
     pub fn between(before: &Self, now: &Self, part: f64) -> Self {
         let mut mixed = *now;
         for of in fields() {
@@ -168,7 +161,6 @@ impl Sums {
 
 impl ThreadMessage {
     /// The message of a thread with the sums of its I/Os.
-    #[must_use]
     pub fn of(thread: u32, sums: &Sums) -> Self {
         let sums = Sums {
             threads: 1.0,

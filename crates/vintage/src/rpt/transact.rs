@@ -162,7 +162,6 @@ impl Transact {
 }
 
 /// A command line from flags and values, in the order given.
-#[must_use]
 pub fn command_line<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut line = PROGRAM.to_owned();
     for (flag, value) in pairs {

@@ -26,7 +26,6 @@ pub struct BackupItem {
 
 impl BackupItem {
     /// A file of our own.
-    #[must_use]
     pub fn made(name: String, path: PathBuf, size: u64) -> Self {
         let entry = BackupEntry {
             kind: EntryKind::File,
@@ -38,7 +37,6 @@ impl BackupItem {
     }
 
     /// Whether bytes of a file or device follow its entry.
-    #[must_use]
     pub fn has_bytes(&self) -> bool {
         matches!(self.entry.kind, EntryKind::File | EntryKind::Image)
     }

@@ -44,7 +44,6 @@ pub(super) struct AccountSources<'a> {
 
 impl S3Account {
     /// That of this process.
-    #[must_use]
     pub fn of_process() -> Self {
         Self::of(&AccountSources {
             variable: &|name| env::var(name).ok(),

@@ -66,7 +66,6 @@ impl BucketAddress {
 
     /// The style that fits the server: Amazon's own have the bucket in the host, unless its name
     /// has points, which no certificate matches.
-    #[must_use]
     pub fn style(&self) -> UrlStyle {
         let is_amazon = self.server.host.ends_with(AMAZON);
         match is_amazon && !self.bucket.contains('.') {
@@ -76,7 +75,6 @@ impl BucketAddress {
     }
 
     /// The server that requests go to: in Amazon's newer style the bucket is a part of its name.
-    #[must_use]
     pub fn asked_at(&self, style: UrlStyle) -> Url {
         let server = self.server.clone();
         match style {

@@ -121,7 +121,6 @@ impl S3Client {
     }
 
     /// The same for what must be done after a signal, too, with connections of its own.
-    #[must_use]
     pub fn unstopped(&self) -> Self {
         Self {
             named: self.named.clone(),
@@ -141,19 +140,16 @@ impl S3Client {
     }
 
     /// What failed, with the name of the bucket.
-    #[must_use]
     pub fn failed(&self, fault: &S3Fault) -> MeasureError {
         MeasureError::Failed(format!("{}: {fault}", self.named))
     }
 
     /// Connections that were opened so far.
-    #[must_use]
     pub fn opened(&self) -> u64 {
         self.server.opened()
     }
 
     /// Answers so far that asked for fewer requests, and the pauses that followed.
-    #[must_use]
     pub fn throttled(&self) -> (u64, Duration) {
         let paused = self.paused_ns.load(Ordering::Relaxed);
         let count = self.throttled.load(Ordering::Relaxed);
@@ -380,7 +376,6 @@ impl S3Client {
     }
 
     /// Whether the bucket keeps what is deleted; `None` where the server does not tell.
-    #[must_use]
     pub fn keeps_versions(&self) -> Option<bool> {
         let text = self.ask_of_bucket(&[("versioning", "")]).ok()?;
         Some(element(&text, "Status").as_deref() == Some("Enabled"))

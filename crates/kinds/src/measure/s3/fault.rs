@@ -67,25 +67,21 @@ impl S3Fault {
     }
 
     /// Whether the server asks for fewer requests.
-    #[must_use]
     pub fn is_throttled(&self) -> bool {
         THROTTLED_STATUS.contains(&self.status) || self.code == "SlowDown"
     }
 
     /// Whether nothing is there.
-    #[must_use]
     pub const fn is_missing(&self) -> bool {
         self.status == 404
     }
 
     /// Whether the server has no such request.
-    #[must_use]
     pub const fn is_unsupported(&self) -> bool {
         matches!(self.status, 400 | 405 | 501)
     }
 
     /// What it is counted as: `PUT: status 503 SlowDown`.
-    #[must_use]
     pub fn class(&self) -> String {
         let Self {
             method,

@@ -58,13 +58,11 @@ impl RunPrefix {
     }
 
     /// As it stands before each key.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// A key of this run.
-    #[must_use]
     pub fn key(&self, name: &str) -> String {
         format!("{}{name}", self.name)
     }

@@ -46,7 +46,6 @@ struct BestLevel<'a> {
 impl Study {
     /// A sentence for each reading and factor, the interactions, and the limits of the method. A
     /// single sentence if there are too few rounds.
-    #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         let Some(rounds) = self.comparisons.iter().map(StudyComparison::rounds).max() else {
             return Vec::new();

@@ -48,13 +48,11 @@ impl ReadSummary {
     }
 
     /// Response times, seconds; of very many only the first ones.
-    #[must_use]
     pub fn times_s(&self) -> &[f64] {
         &self.times_s
     }
 
     /// Number of finished transactions.
-    #[must_use]
     pub const fn done(&self) -> u64 {
         self.done
     }

@@ -46,7 +46,6 @@ pub struct DataAccess {
 
 impl DataAccess {
     /// For a model, or our own file.
-    #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         Self {
             seed,

@@ -21,7 +21,6 @@ pub struct OutputFiles {
 
 impl OutputFiles {
     /// No files: the caller gets the entries from the operator.
-    #[must_use]
     pub fn nowhere() -> Self {
         Self::default()
     }
@@ -50,7 +49,6 @@ impl OutputFiles {
     }
 
     /// New names of earlier tests' files.
-    #[must_use]
     pub fn kept(&self) -> &[String] {
         &self.kept
     }

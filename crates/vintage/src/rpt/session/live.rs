@@ -16,7 +16,6 @@ const WARNINGS_MAX: usize = 200;
 const IN_FULL: usize = 4;
 
 /// The current state of the test, with its latest warnings.
-#[must_use]
 pub fn live(session: &RptSession, elapsed_s: f64, warnings: &[String]) -> Live {
     let plan = session.plan();
     let (run, workload) = session.position();

@@ -44,7 +44,6 @@ pub enum TogetherFigures {
 
 /// Lines of programs that ran concurrently: users of a host and profile together, each other
 /// program alone. Programs that a batch waited for only prepare, and have none.
-#[must_use]
 pub fn rows(ended: &[ProgramEnd]) -> Vec<TogetherRow> {
     let mut groups: Vec<(String, String, Vec<&ProgramEnd>)> = Vec::new();
     for program in ended
@@ -128,7 +127,6 @@ fn figures(members: &[&ProgramEnd], elapsed_s: f64) -> TogetherFigures {
 }
 
 /// The rows of [`rows`] in the columns of the documents' tables.
-#[must_use]
 pub fn together_table(ended: &[ProgramEnd]) -> String {
     let rows = rows(ended);
     let is_of_users = |row: &&TogetherRow| matches!(row.figures, TogetherFigures::Users { .. });
