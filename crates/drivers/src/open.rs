@@ -14,7 +14,7 @@ use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::threads::ThreadsDriver;
 use crate::uring::UringDriver;
-use crate::uring_probe::{UringSupport, holds_up, probe};
+use crate::uring_probe::{RingDelay, UringSupport, probe, ring_delay};
 use crate::uring_ring::{SETUP, Taskrun};
 use sys::MonotonicClock;
 
@@ -168,8 +168,10 @@ pub fn open_driver(
         DriverKind::Threads => open_threads(targets, clock, options, None),
         DriverKind::Uring => open_uring(targets, clock, options),
         DriverKind::Auto => match obstacle(targets) {
-            Some(obstacle) => open_threads(targets, clock, options, Some(obstacle)),
-            None => match open_uring(targets, clock, options) {
+            Some(obstacle) if obstacle.calls_for_threads(options.depth) => {
+                open_threads(targets, clock, options, Some(obstacle))
+            }
+            _ => match open_uring(targets, clock, options) {
                 // A small ring may be had where one for all requests is refused.
                 Err(DriverError::System { operation, reason }) if operation == SETUP => {
                     open_threads(targets, clock, options, Some(Obstacle::Refused { reason }))
@@ -183,18 +185,32 @@ pub fn open_driver(
 /// What stands in the way of io_uring.
 enum Obstacle {
     Refused { reason: String },
-    HeldUp { path: PathBuf },
+    Slow { path: PathBuf, delay: RingDelay },
+}
+
+impl Obstacle {
+    /// Whether blocking calls are the better way for `depth` requests at once. Threads of the
+    /// kernel take many of them with fewer switches than threads of ours; one is done at once by
+    /// the thread that wants it.
+    fn calls_for_threads(&self, depth: usize) -> bool {
+        match self {
+            Self::Slow { delay, .. } => *delay == RingDelay::Entry || depth == 1,
+            Self::Refused { .. } => true,
+        }
+    }
 }
 
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { reason } => write!(f, "io_uring is refused here ({reason})"),
-            Self::HeldUp { path } => write!(
-                f,
-                "the file system of {} keeps io_uring waiting for each request",
-                path.display()
-            ),
+            Self::Slow { path, delay } => {
+                let does = match delay {
+                    RingDelay::Entry => "keeps io_uring waiting for each request",
+                    RingDelay::KernelThreads => "makes io_uring wake a kernel thread per request",
+                };
+                write!(f, "the file system of {} {does}", path.display())
+            }
         }
     }
 }
@@ -209,9 +225,11 @@ fn obstacle(targets: &TargetTable) -> Option<Obstacle> {
         let found = target.identity();
         found.is_ok_and(|(device, _)| devices.insert(device))
     });
-    let target = firsts.find(|target| holds_up(target))?;
-    let path = target.path().to_owned();
-    Some(Obstacle::HeldUp { path })
+    firsts.find_map(|target| {
+        let delay = ring_delay(target)?;
+        let path = target.path().to_owned();
+        Some(Obstacle::Slow { path, delay })
+    })
 }
 
 fn open_uring(
@@ -243,7 +261,7 @@ fn open_uring(
 pub fn io_threads(kind: DriverKind, targets: &TargetTable, depth: usize) -> usize {
     match kind {
         DriverKind::Uring => 0,
-        DriverKind::Auto if obstacle(targets).is_none() => 0,
+        DriverKind::Auto if !obstacle(targets).is_some_and(|it| it.calls_for_threads(depth)) => 0,
         DriverKind::Threads | DriverKind::Auto => depth.min(THREADS_MAX),
     }
 }

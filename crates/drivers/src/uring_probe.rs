@@ -1,13 +1,15 @@
-//! May io_uring be used here, may it poll a device, and does it wait for the storage?
+//! May io_uring be used here, may it poll a device, and what does a file system do with a ring?
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Mutex, PoisonError};
 
 use io_uring::{IoUring, opcode, squeue, types};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use crate::alignment::Alignment;
 use crate::buffers::AlignedBuffer;
@@ -71,38 +73,74 @@ pub fn probe_polling(target: &Target) -> io::Result<()> {
     }
 }
 
+/// What makes a ring the wrong way to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RingDelay {
+    /// The caller is held up until the storage has answered, so that the storage has one request at
+    /// a time, however many were asked for.
+    Entry,
+    /// The file cannot say that it would have to wait (`RWF_NOWAIT`), so the kernel wakes a thread
+    /// of its own for each request.
+    KernelThreads,
+}
+
 /// Reads that must all hold the caller up.
 const READS_HELD_UP: usize = 3;
 
-/// Whether a ring that is to read from `target` holds the caller up until the storage has answered,
-/// so that the storage has one request at a time, however many were asked for. A file is asked
-/// once, by three reads of its first bytes; one that holds nothing does not show it.
-pub(crate) fn holds_up(target: &Target) -> bool {
-    static KNOWN: Mutex<BTreeMap<(u64, u64), bool>> = Mutex::new(BTreeMap::new());
-    let Ok(file) = target.descriptor() else {
-        return false;
-    };
-    let Ok(metadata) = file.metadata() else {
-        return false;
-    };
+/// What makes a ring the wrong way to `target`. A file is asked once, by reads of its first bytes;
+/// one that holds nothing does not show that it holds the caller up.
+pub(crate) fn ring_delay(target: &Target) -> Option<RingDelay> {
+    static KNOWN: Mutex<BTreeMap<(u64, u64), Option<RingDelay>>> = Mutex::new(BTreeMap::new());
+    let file = target.descriptor().ok()?;
+    let metadata = file.metadata().ok()?;
     // The number of a device that is unmounted is given to the next one.
     let key = (metadata.dev(), metadata.ino());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = known.get(&key) {
         return *known;
     }
+    let alignment = target.alignment();
+    let delay = match is_left_to_kernel_threads(&file, alignment) {
+        Ok(true) => Some(RingDelay::KernelThreads),
+        Ok(false) | Err(_) => held_up(&file, alignment)?.then_some(RingDelay::Entry),
+    };
+    known.insert(key, delay);
+    delay
+}
+
+/// A place past the end of any file, where a read moves no bytes.
+const PAST_THE_END: u64 = 1 << 60;
+
+/// Whether the kernel knows neither reads of `file` that return instead of waiting nor how to wait
+/// for it (`io_file_supports_nowait` in Linux).
+fn is_left_to_kernel_threads(file: &File, alignment: Alignment) -> io::Result<bool> {
+    let mut buffer = first_buffer(alignment)?;
+    let mut parts = [IoSliceMut::new(buffer.as_mut_slice())];
+    match preadv2(file, &mut parts, PAST_THE_END, ReadWriteFlags::NOWAIT) {
+        Ok(_) | Err(Errno::AGAIN) => Ok(false),
+        Err(Errno::OPNOTSUPP) => Ok(!can_poll(file)?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether one may wait for `file` to become readable, as for a pipe; FUSE has that for files, too.
+fn can_poll(file: &File) -> io::Result<bool> {
+    let waiter = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    match epoll::add(&waiter, file, EventData::new_u64(0), EventFlags::IN) {
+        Ok(()) => Ok(true),
+        Err(Errno::PERM) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether reads of `file` hold the caller up, each of them; `None` where it cannot be known.
+fn held_up(file: &File, alignment: Alignment) -> Option<bool> {
     for _ in 0..READS_HELD_UP {
-        match is_read_held_up(&file, target.alignment()) {
-            Ok(Some(true)) => {}
-            Ok(Some(false)) => {
-                known.insert(key, false);
-                return false;
-            }
-            Ok(None) | Err(_) => return false,
+        if !is_read_held_up(file, alignment).ok().flatten()? {
+            return Some(false);
         }
     }
-    known.insert(key, true);
-    true
+    Some(true)
 }
 
 /// Whether the thread slept while it handed a read over, and found it done when it came back;
@@ -124,11 +162,19 @@ fn is_read_held_up(file: &File, alignment: Alignment) -> io::Result<Option<bool>
 
 /// A read of the first bytes of `file`, and the memory it goes to.
 fn first_bytes(file: &File, alignment: Alignment) -> io::Result<(AlignedBuffer, squeue::Entry)> {
-    let len = alignment.offset.max(4096);
-    let buffer = AlignedBuffer::zeroed(len as usize).map_err(io::Error::other)?;
+    let buffer = first_buffer(alignment)?;
     let fd = types::Fd(file.as_raw_fd());
-    let read = opcode::Read::new(fd, buffer.as_ptr(), len).build();
+    let read = opcode::Read::new(fd, buffer.as_ptr(), first_len(alignment)).build();
     Ok((buffer, read))
+}
+
+/// Memory for the first bytes of a file.
+fn first_buffer(alignment: Alignment) -> io::Result<AlignedBuffer> {
+    AlignedBuffer::zeroed(first_len(alignment) as usize).map_err(io::Error::other)
+}
+
+fn first_len(alignment: Alignment) -> u32 {
+    alignment.offset.max(4096)
 }
 
 /// Wait for the end of the only request of `ring`, which reads into `buffer`; where that fails, the

@@ -4,6 +4,7 @@
 // Cargo shows what a skipped test says only if it is printed.
 #![allow(clippy::print_stderr)]
 
+use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +51,10 @@ impl Scene {
                 return None;
             }
         };
-        let table = Arc::new(TargetTable::new(vec![open(storage.file())]));
+        let table = Arc::new(TargetTable::new(vec![open(
+            storage.file(),
+            Caching::Direct,
+        )]));
         Some(Self {
             storage,
             table,
@@ -101,10 +105,10 @@ fn transfer(offset: u64, write: bool) -> Op {
     }
 }
 
-fn open(path: &Path) -> Target {
+fn open(path: &Path, caching: Caching) -> Target {
     let options = TargetOptions {
         access: AccessMode::Overwrite,
-        caching: Caching::Direct,
+        caching,
         ..TargetOptions::default()
     };
     Target::open(path, &options).expect("the file can be opened")
@@ -158,6 +162,37 @@ fn threads_are_chosen_where_entering_the_kernel_waits_for_the_storage() {
             let log = scene.carry_out(&mut opened.driver, 1, true);
             check_all_at_once(&log, OperationType::Write);
         }
+    }
+}
+
+/// A file in memory has no reads that return instead of waiting: a ring leaves each to a thread of
+/// the kernel, so one request at a time is a plain call, and several are named as what they are.
+#[test]
+fn a_file_in_memory_is_read_by_calls_or_by_the_kernels_threads() {
+    if let UringSupport::Refused { reason } = probe() {
+        eprintln!("skipped: io_uring is refused here ({reason})");
+        return;
+    }
+    let memory = tempfile::tempfile_in("/dev/shm").expect("a file in memory");
+    memory.set_len(1 << 20).expect("room for a mebibyte");
+    let path = format!("/proc/self/fd/{}", memory.as_raw_fd());
+    // Not every kernel reads memory past the page cache.
+    let target = open(Path::new(&path), Caching::Buffered);
+    let table = Arc::new(TargetTable::new(vec![target]));
+    let cases = [
+        (1, DriverKind::Auto, DriverKind::Threads),
+        (1, DriverKind::Uring, DriverKind::Uring),
+        (DEPTH, DriverKind::Auto, DriverKind::Uring),
+    ];
+    for (depth, asked, expected) in cases {
+        let options = DriverOptions::new(depth, BLOCK as usize);
+        let opened = open_driver(asked, &table, MonotonicClock::start(), &options);
+        let opened = opened.expect("a driver");
+        assert_eq!(opened.kind, expected, "{asked:?} at a depth of {depth}");
+        let obstacle = opened.obstacle.expect("a reason");
+        assert!(obstacle.contains("kernel thread per request"), "{obstacle}");
+        let by_kernel_threads = opened.driver.own_work().by_kernel_threads;
+        assert_eq!(by_kernel_threads, expected == DriverKind::Uring);
     }
 }
 
