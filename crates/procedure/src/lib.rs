@@ -10,7 +10,6 @@ mod figure_name;
 mod file_tests;
 mod foreign;
 mod mixed;
-mod monitor;
 mod offer;
 mod over_runs;
 mod own_limits;
@@ -27,7 +26,6 @@ mod replications;
 mod requirement;
 mod rounds;
 mod row;
-mod sampler;
 mod single;
 mod ssd;
 pub mod study;
@@ -57,7 +55,7 @@ pub use file_tests::{
     file_test, files_findings, growth, over_memory, time_alike,
 };
 pub use foreign::{OwnDeviceWork, OwnIo, Splitting, device_time, foreign_io, foreign_warning};
-pub use monitor::{Ending, Monitor, WithinLimit};
+pub use monitor::{Ending, Monitor, TimeLimit, WithinLimit, usual_interval};
 pub use offer::{OfferedFigures, OfferedRow};
 pub use over_runs::over_runs;
 pub use own_limits::busy_worker;
@@ -80,7 +78,6 @@ pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use requirement::{Requirement, rated_name, split};
 pub use rounds::{Rounds, RoundsEnd, RoundsRule, fits_another, most_within, time_needed};
 pub use row::{RowOutline, row_measurement};
-pub use sampler::usual_interval;
 pub use single::{Circumstances, Standstill, TrialError, first_error, run_inline, summarise};
 pub use ssd::{
     DemandPoint, LAPS_MIN, RoundTime, SegmentLoad, SsdOptions, SsdPhasePlan, SsdPlace,
@@ -92,7 +89,7 @@ pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{
     PassCount, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over, transfer_doubts,
 };
-pub use trial::{Preparation, TimeLimit, Trial};
+pub use trial::{Preparation, Trial};
 pub use user_search::{SearchOptions, SearchPlan, UserSearch};
 pub use verdict::verdict;
 pub use whatif::{

@@ -9,9 +9,9 @@ use stats::{CONFIDENCE, Channel, Estimate, Verdict, student_t};
 use units::{Duration, Instant};
 use workload::{Errno, UnitOfWork};
 
-use crate::monitor::Monitor;
 use crate::single::{Circumstances, Standstill, TrialError, summarise};
 use crate::trial::Trial;
+use monitor::Monitor;
 
 /// Log timestamps have a resolution of a second. Shorter slots would show rates that are not in the
 /// data.

@@ -15,13 +15,13 @@ use workload::{ClientSpec, Errno, OpKind};
 use crate::doubts::doubts;
 use crate::failures::{Failures, short_operations};
 use crate::mixed::estimate_kinds;
-use crate::monitor::{Ending, Monitor};
 use crate::own_limits::{room_wait, standstill, storages_own};
 use crate::transactions::value_at;
 use crate::trial::Trial;
 use crate::unfinished::{
     count_longest, count_unfinished, is_kept_back, silence_at_end, unfinished,
 };
+use monitor::{Ending, Monitor};
 
 /// Base slots between two checks of the clock.
 const SLICE_SLOTS: u64 = 16;

@@ -1,6 +1,7 @@
 //! A trial: one interval with fixed settings.
 
 use engine::OnError;
+use monitor::TimeLimit;
 use results::{Access, Work, shares, user_shares};
 use serde::{Deserialize, Serialize};
 use stats::{ArrivalPattern, Channel, Goal};
@@ -16,17 +17,6 @@ pub enum Preparation {
     DropCache,
     /// Reads the region once to fill the page cache.
     FillCache,
-}
-
-/// A limit that a share of the response times must not exceed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TimeLimit {
-    /// The share, 0 to 1.
-    pub share: f64,
-    /// The limit, nanoseconds.
-    pub limit_ns: u64,
-    /// Confidence, 0 to 1, required to end the trial early.
-    pub clear: f64,
 }
 
 /// A trial and its end conditions. What one host requests of others has no goal or limit: only that

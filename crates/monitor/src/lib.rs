@@ -1,6 +1,8 @@
 //! Monitors a trial: merges the workers' slots, evaluates them on a schedule, and decides when to
 //! stop.
 
+mod sampler;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use engine::Activity;
@@ -13,7 +15,18 @@ use stats::{
 use units::Duration;
 
 use crate::sampler::Sampler;
-use crate::trial::TimeLimit;
+pub use crate::sampler::usual_interval;
+
+/// A limit that a share of the response times must not exceed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeLimit {
+    /// The share, 0 to 1.
+    pub share: f64,
+    /// The limit, nanoseconds.
+    pub limit_ns: u64,
+    /// Confidence, 0 to 1, required to end the trial early.
+    pub clear: f64,
+}
 
 /// Why a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
