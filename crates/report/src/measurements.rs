@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use results::{KindTimes, Measurement, Trust, Work, percentile_name};
+use results::{Access, KindTimes, Measurement, Trust, Work, percentile_name};
 use units::{format_count, format_duration_ns};
 
 use crate::figure::{
@@ -33,7 +33,7 @@ pub(crate) fn section(page: &mut TextPage<'_>, measurements: &[Measurement]) {
         ("p99", Align::Right, 7),
         ("95 % CI", Align::Right, 6),
         ("CPU", Align::Right, 2),
-        ("page cache", Align::Right, 1),
+        ("page cache", Align::Right, 3),
     ])
     .unbroken()
     .stacked_from(MEAN_WEIGHT);
@@ -80,7 +80,11 @@ fn cells(measurement: &Measurement, style: &Style) -> [String; 8] {
     }
     let mega = |rate: f64| format_count(rate / 1e6);
     let detail = |text: String| if style.all { text } else { String::new() };
-    let cache = measurement.page_cache_share.map(percent);
+    // Who did not ask for the page cache may still have got it.
+    let is_named = measurement.title.contains("cache");
+    let has_cache = style.all || measurement.access == Access::Buffered && !is_named;
+    let cache = measurement.page_cache_share;
+    let cache = cache.filter(|share| has_cache && (style.all || *share >= 0.005));
     [
         title,
         iops,
@@ -91,7 +95,7 @@ fn cells(measurement: &Measurement, style: &Style) -> [String; 8] {
         tail(measurement),
         interval,
         detail(cpu(measurement)),
-        detail(cache.unwrap_or_default()),
+        cache.map_or_else(String::new, percent),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Statements about trials, load curves and check-ups.
 
 use results::{
-    Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit, WarningCode, known,
+    Access, Arrivals, Curve, LevelOutcome, Measurement, Row, Run, Table, Unit, WarningCode, known,
     percentile_name, with_unit,
 };
 use stats::{Estimate, RESOLVABLE};
@@ -78,6 +78,15 @@ fn latency(row: &Measurement) -> String {
     }
 }
 
+/// How much of it the page cache did, where it took part: such a rate is no device's.
+fn page_cache(row: &Measurement) -> String {
+    match (row.access, row.page_cache_share) {
+        (Access::Buffered, Some(share)) => format!(" ({:.0} % page cache)", share * 100.0),
+        (Access::Buffered, None) => " (through the page cache)".to_owned(),
+        (Access::Direct | Access::Simulated | Access::Null, _) => String::new(),
+    }
+}
+
 fn is_bounded(row: &Measurement) -> bool {
     row.response.mean.is_bounded() && row.throughput.is_bounded()
 }
@@ -91,7 +100,7 @@ fn trial<'a>(row: &Measurement, marks: &'a Row) -> Statement<'a> {
         Some(offered) => format!("sustains the offered {} IOPS", format_count(offered)),
         None => format!("delivers {} with {clients}", rate(row)),
     };
-    let text = format!("{delivered}, {}", latency(row));
+    let text = format!("{delivered}{}, {}", page_cache(row), latency(row));
     Statement::quoting(vec![marks], is_bounded(row).then_some(text))
 }
 
@@ -100,7 +109,8 @@ fn one_of_many<'a>(row: &Measurement, marks: &'a Row) -> Statement<'a> {
     if let Some(overload) = overload(row, marks, &format!("{} ", row.title)) {
         return overload;
     }
-    let text = format!("{}: {}, {}", row.title, rate(row), latency(row));
+    let (rate, cache) = (rate(row), page_cache(row));
+    let text = format!("{}: {rate}{cache}, {}", row.title, latency(row));
     Statement::quoting(vec![marks], is_bounded(row).then_some(text))
 }
 

@@ -1,7 +1,7 @@
 //! Pages as a reader sees them.
 
 use report::{Style, check_up, curve_table, headline, html, inspection, measurement};
-use results::{CurvePoint, Resolution, Run, Status, Warning, WarningCode};
+use results::{Access, CurvePoint, Resolution, Run, Status, Warning, WarningCode};
 use stats::Verdict;
 
 pub(super) const ASCII: Style = Style {
@@ -321,6 +321,27 @@ fn a_row_without_a_usable_interval_is_not_sound() {
     let mut durable = durable.filter(|it| it.name == "durable-write");
     durable.next().expect("a durable write").response.mean.high = f64::INFINITY;
     check(&run);
+}
+
+/// Who measures through the page cache, asked or not, reads so beside the rate and in the answer.
+#[test]
+fn what_the_page_cache_did_stands_beside_the_rate() {
+    let shown = |access, share| {
+        let mut run = sample::run();
+        run.settings.command = "trial".into();
+        run.curves.clear();
+        run.measurements.truncate(1);
+        let row = &mut run.measurements[0];
+        (row.access, row.page_cache_share) = (access, share);
+        check_up(&crate::kinds::judged(run), &Style::default())
+    };
+    let cached = shown(Access::Buffered, Some(0.97));
+    assert!(cached.contains("page cache\n"), "{cached}");
+    assert!(cached.contains("(97 % page cache)"), "{cached}");
+    let unknown = shown(Access::Buffered, None);
+    assert!(unknown.contains("(through the page cache)"), "{unknown}");
+    let direct = shown(Access::Direct, Some(0.0));
+    assert!(!direct.contains("page cache"), "{direct}");
 }
 
 #[test]
