@@ -89,7 +89,7 @@ impl LoadCurve {
             }
             search.is_closed = true;
         }
-        None
+        self.saturation_again()
     }
 
     /// Narrows a bracket to within a tenth by guarded regula falsi.

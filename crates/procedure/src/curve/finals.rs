@@ -255,6 +255,18 @@ impl LoadCurve {
         ))
     }
 
+    /// The highest load once more with all the time that no level needs, if it is not precise yet
+    /// and would become clearly more so.
+    pub(super) fn saturation_again(&self) -> Option<PointPlan> {
+        let known = self.finals(self.clients_of_most_load()?)?;
+        let left = self.options.budget?.saturating_sub(self.spent);
+        let factor = (known.elapsed.as_secs_f64() / left.as_secs_f64()).sqrt();
+        (!self.is_open() && !known.point.is_converged && factor < FACTOR_MAX).then(|| PointPlan {
+            duration_max: left,
+            ..self.final_point(known.point.clients, self.options.precision)
+        })
+    }
+
     pub(super) fn is_out_of_time(&self) -> bool {
         self.options
             .budget

@@ -101,20 +101,23 @@ impl LoadCurve {
             return 0.0;
         }
         let load = match outcome {
-            Some(LevelOutcome::Reached { load, .. }) => load.value,
-            Some(LevelOutcome::Between { low, high }) => 0.5 * (low + high),
+            Some(LevelOutcome::Reached { load, .. }) => load,
+            Some(LevelOutcome::Between { low, high }) => Estimate::exact(0.5 * (low + high), 0.0),
             _ => return 0.0,
         };
         let level = search.level.as_nanos() as f64;
         let rise = self
-            .chord_of(search)
+            .chord_of(search, load)
             .map_or(0.0, |chord| chord.of_level(level));
-        let of_level = (rise - load / level) / level * MS;
+        let of_level = (rise - load.value / level) / level * MS;
         of_level * (1.0 - (place + 1) as f64 / THIRDS as f64)
     }
 
-    /// The chord of a level's load, if there is one.
-    fn chord_of(&self, search: &CurveSearch) -> Option<Chord> {
+    /// The chord that a level's `load` lies on, if there is one.
+    fn chord_of(&self, search: &CurveSearch, load: Estimate) -> Option<Chord> {
+        if self.is_top(load) {
+            return None;
+        }
         let Bracket::Between { low, high } = search.bracket else {
             return None;
         };
@@ -129,7 +132,7 @@ impl LoadCurve {
         match outcome {
             Some(LevelOutcome::Reached { load, .. }) => {
                 sum.value += load.value / level * MS;
-                if !self.add_ends(search, level, sum) {
+                if !self.add_ends(search, load, sum) {
                     sum.bound += 0.5 * (load.high - load.low) / level * MS;
                 }
             }
@@ -148,11 +151,12 @@ impl LoadCurve {
 
     /// Adds the influence of both ends of a level's bracket, and the bound for curvature. False
     /// without a chord.
-    fn add_ends(&self, search: &CurveSearch, level: f64, sum: &mut Sum) -> bool {
+    fn add_ends(&self, search: &CurveSearch, load: Estimate, sum: &mut Sum) -> bool {
+        let level = search.level.as_nanos() as f64;
         let Bracket::Between { low, high } = search.bracket else {
             return false;
         };
-        let Some(chord) = self.chord_of(search) else {
+        let Some(chord) = self.chord_of(search, load) else {
             return false;
         };
         let (Some(below), Some(above)) = (self.finals(low), self.finals(high)) else {

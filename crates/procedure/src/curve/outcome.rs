@@ -40,10 +40,10 @@ impl LoadCurve {
         // The search points may have been misled by temporary background load. If a point measured
         // for a level clearly reached more, it is the highest load. An invalid point is not used if
         // a valid one exists. If that reached less with fewer clients, the load still grows.
-        let visit = self
-            .visits
-            .iter()
-            .filter(|visit| !visit.point.is_scout && !visit.is_void)
+        let visited = self.visited().into_iter();
+        let visit = visited
+            .filter_map(|clients| self.finals(clients))
+            .filter(|visit| !visit.is_void)
             .filter(|visit| chosen.is_void || visit.point.load.low > chosen.point.load.high)
             .max_by(|a, b| a.point.load.value.total_cmp(&b.point.load.value))
             .unwrap_or(chosen);
@@ -57,9 +57,14 @@ impl LoadCurve {
         })
     }
 
-    /// The result for a level. No load between two points is above the highest.
+    /// The result for a level. No load between two points is above the highest, and none is below
+    /// the highest that keeps the level: where the load falls as clients are added, fewer of them
+    /// carry more in less time.
     pub(super) fn outcome(&self, search: &CurveSearch) -> Option<LevelOutcome> {
         let outcome = self.outcome_unbounded(search)?;
+        if let Some(top) = self.top_within(search.level, &outcome) {
+            return Some(top);
+        }
         let (LevelOutcome::Between { low, high }, Some(saturation)) = (outcome, self.saturation())
         else {
             return Some(outcome);
@@ -73,6 +78,29 @@ impl LoadCurve {
             low,
             high: high.min(bound),
         })
+    }
+
+    /// The highest load, if it reliably keeps a level and is reliably above what was found there.
+    fn top_within(&self, level: Duration, found: &LevelOutcome) -> Option<LevelOutcome> {
+        let most = match found {
+            LevelOutcome::Reached { load, .. } | LevelOutcome::NotReached { load, .. } => load.high,
+            LevelOutcome::Between { high, .. } => *high,
+            LevelOutcome::Exceeded { .. } => return None,
+        };
+        let top = self.saturation()?;
+        let is_within = self
+            .best(top.clients)?
+            .is_surely_below(level.as_nanos() as f64);
+        (is_within && top.load.low > most).then_some(LevelOutcome::Reached {
+            load: top.load,
+            clients: top.clients.into(),
+            is_precise: top.is_converged,
+        })
+    }
+
+    /// Whether a level's load is the highest of all, and not one between two points.
+    pub(super) fn is_top(&self, load: Estimate) -> bool {
+        self.saturation().is_some_and(|it| it.load == load)
     }
 
     fn outcome_unbounded(&self, search: &CurveSearch) -> Option<LevelOutcome> {
