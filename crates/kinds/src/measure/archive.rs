@@ -14,7 +14,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::form::ValueForm;
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measuring, flag, made, settings};
 use super::made::{Checker, MadeFiles, open_made};
 use super::net;
 use super::place::{MeasureError, ReplicateContext, go_on};
@@ -24,48 +24,36 @@ use super::store::{check_store, open_store, pump};
 use super::targets::Targets;
 use host::together::{no_thread, together};
 
-const FILES: Setting = Setting::or(
-    "files",
-    ValueForm::Count(1, 1_000_000),
-    "100",
-    "files that are made for it",
-);
-const SIZE: Setting = Setting::or("size", SIZES, "256KiB", "bytes of each");
-const SIZES: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 10));
-const STORE: Setting = Setting::optional(
-    "store",
-    ValueForm::Path("PATH or s3:https://HOST/BUCKET"),
-    "the directory or bucket that they are put into. A second directory in the target when not \
-     given. A server in clear is s3://HOST:PORT/BUCKET. A bucket's keys are taken from \
-     AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-);
+settings! {
+    /// files that are made for it
+    const FILES = ValueForm::Count(1, 1_000_000).or("100");
+    /// bytes of each
+    const SIZE = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 10)).or("256KiB");
+    /// the directory or bucket that they are put into. A second directory in the target when not
+    /// given. A server in clear is s3://HOST:PORT/BUCKET. A bucket's keys are taken from
+    /// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+    const STORE = ValueForm::Path("PATH or s3:https://HOST/BUCKET").optional();
+    /// files under way at the same time
+    const AT_ONCE = ValueForm::Count(1, 256).or("1");
+}
 const TARGETS: Targets = Targets::directories(
     "makes its files in a directory",
     "moves files, and a model has none",
-);
-const AT_ONCE: Setting = Setting::or(
-    "at-once",
-    ValueForm::Count(1, 256),
-    "1",
-    "files under way at the same time",
 );
 
 /// The kind that puts.
 pub const ARCHIVE: Kind = Kind {
     name: "archive",
     about: "many files put from a directory into a store",
-    settings: &[
-        FILES,
-        SIZE,
-        STORE,
-        net::CA,
-        AT_ONCE,
-        Setting::flag(
-            "cold",
-            true,
-            "whether the files are dropped from the page cache before they are put",
-        ),
-    ],
+    settings: settings! {
+        files = FILES,
+        size = SIZE,
+        store = STORE,
+        ca = net::CA,
+        at_once = AT_ONCE,
+        /// whether the files are dropped from the page cache before they are put
+        cold = flag(true),
+    },
     readings: &[ARCHIVE_RATE, ARCHIVE_CPU, FILES_PUT, TIME_TO_PUT],
     targets: TARGETS,
     in_place: None,
@@ -82,18 +70,15 @@ pub const ARCHIVE: Kind = Kind {
 pub const RETRIEVE: Kind = Kind {
     name: "retrieve",
     about: "many files got from a store into a directory",
-    settings: &[
-        FILES,
-        SIZE,
-        STORE,
-        net::CA,
-        AT_ONCE,
-        Setting::flag(
-            "cold",
-            true,
-            "whether the store's contents are dropped from this machine's memory before the get",
-        ),
-    ],
+    settings: settings! {
+        files = FILES,
+        size = SIZE,
+        store = STORE,
+        ca = net::CA,
+        at_once = AT_ONCE,
+        /// whether the store's contents are dropped from this machine's memory before the get
+        cold = flag(true),
+    },
     readings: &[RETRIEVE_RATE, RETRIEVE_CPU, FILES_GOT, TIME_TO_GET],
     targets: TARGETS,
     in_place: None,

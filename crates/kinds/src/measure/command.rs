@@ -13,7 +13,7 @@ use units::{Duration, TargetName};
 
 use super::Stop;
 use super::form::{ANY_TIME, TextOrList, ValueForm};
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measuring, flag, made, settings};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 use super::targets::Targets;
@@ -28,36 +28,20 @@ pub const COMMAND: &str = "command";
 pub const KIND: Kind = Kind {
     name: "command",
     about: "elapsed, user and system time of a command",
-    settings: &[
-        Setting::required(
-            COMMAND,
-            ValueForm::TextOrList("TEXT or LIST"),
-            "what is run: a text by `sh -c`, a list of a program and its arguments without a \
-             shell. It finds the variables of scripts, such as SEEKSTONE_PLACE",
-        ),
-        Setting::flag(
-            "warm",
-            false,
-            "run it once before, unmeasured, so that every run finds the same caches (the rule of \
-             the second run)",
-        ),
-        Setting::flag(
-            "cold",
-            false,
-            "drop the system's page cache before the run. Root only",
-        ),
-        Setting::or(
-            "time-limit",
-            ANY_TIME,
-            "1h",
-            "stop it and fail after this time",
-        ),
-        Setting::optional(
-            "directory",
-            ValueForm::Path("PATH"),
-            "where the command runs (default: the target)",
-        ),
-    ],
+    settings: settings! {
+        /// what is run: a text by `sh -c`, a list of a program and its arguments without a shell.
+        /// It finds the variables of scripts, such as SEEKSTONE_PLACE
+        command = ValueForm::TextOrList("TEXT or LIST").required(),
+        /// run it once before, unmeasured, so that every run finds the same caches (the rule of the
+        /// second run)
+        warm = flag(false),
+        /// drop the system's page cache before the run. Root only
+        cold = flag(false),
+        /// stop it and fail after this time
+        time_limit = ANY_TIME.or("1h"),
+        /// where the command runs (default: the target)
+        directory = ValueForm::Path("PATH").optional(),
+    },
     readings: &[
         REAL,
         USER,

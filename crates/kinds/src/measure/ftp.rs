@@ -20,7 +20,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::form::ValueForm;
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measuring, flag, made, settings};
 use super::net::{self, ServerClock, byte_rate, cpu_per_mib};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
@@ -29,58 +29,34 @@ use super::targets::Targets;
 pub const KIND: Kind = Kind {
     name: "ftp",
     about: "a file from or to an FTP server",
-    settings: &[
-        Setting::required(
-            "url",
-            ValueForm::Text("ftp://HOST/PATH"),
-            "the file. One that is stored must not be there yet, and is removed afterwards",
-        ),
-        Setting::or(
-            "direction",
-            ValueForm::Words(&["retrieve", "store"]),
-            "retrieve",
-            "which way it goes",
-        ),
-        Setting::or("size", net::SIZE, "16MiB", "bytes of a file that is stored"),
-        Setting::or(
-            "transfers",
-            ValueForm::Count(1, 64),
-            "1",
-            "how many go on at once, each over a connection of its own. Several that are stored \
-             have the names PATH-1, PATH-2, ...",
-        ),
-        Setting::or("user", ValueForm::Text("NAME"), "anonymous", "as whom"),
-        Setting::or(
-            "password",
-            ValueForm::Text("TEXT"),
-            "seekstone@",
-            "sent when the server asks for it",
-        ),
-        Setting::or(
-            "local",
-            ValueForm::Words(&["file", "nowhere"]),
-            "file",
-            "where a retrieved file goes: into the target directory, or nowhere",
-        ),
-        Setting::or(
-            "extent",
-            ValueForm::Size(Bytes(0), Bytes::from_gib(16)),
-            "0",
-            "space for the local file is allocated in pieces of this size. 0 leaves it to the \
-             file system",
-        ),
-        Setting::flag(
-            "synced",
-            false,
-            "whether the local file is forced to the storage before the transfer counts as done",
-        ),
-        net::WINDOW,
-        net::CONGESTION,
-        net::BUFFER,
-        net::TIMEOUT,
-        net::SERVER,
-        net::NAMESPACE,
-    ],
+    settings: settings! {
+        /// the file. One that is stored must not be there yet, and is removed afterwards
+        url = ValueForm::Text("ftp://HOST/PATH").required(),
+        /// which way it goes
+        direction = ValueForm::Words(&["retrieve", "store"]).or("retrieve"),
+        /// bytes of a file that is stored
+        size = net::SIZE.or("16MiB"),
+        /// how many go on at once, each over a connection of its own. Several that are stored have
+        /// the names PATH-1, PATH-2, ...
+        transfers = ValueForm::Count(1, 64).or("1"),
+        /// as whom
+        user = ValueForm::Text("NAME").or("anonymous"),
+        /// sent when the server asks for it
+        password = ValueForm::Text("TEXT").or("seekstone@"),
+        /// where a retrieved file goes: into the target directory, or nowhere
+        local = ValueForm::Words(&["file", "nowhere"]).or("file"),
+        /// space for the local file is allocated in pieces of this size. 0 leaves it to the file
+        /// system
+        extent = ValueForm::Size(Bytes(0), Bytes::from_gib(16)).or("0"),
+        /// whether the local file is forced to the storage before the transfer counts as done
+        synced = flag(false),
+        window = net::WINDOW,
+        congestion = net::CONGESTION,
+        buffer = net::BUFFER,
+        timeout = net::TIMEOUT,
+        server = net::SERVER,
+        namespace = net::NAMESPACE,
+    },
     readings: &[
         FTP_RATE,
         RATE_EACH,

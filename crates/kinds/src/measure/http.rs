@@ -18,7 +18,7 @@ use stats::Histogram;
 
 use super::Stop;
 use super::form::{ANY_TIME, TextOrList, ValueForm};
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measuring, made, settings};
 use super::net::{self, ServerClock, byte_rate};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
@@ -27,55 +27,29 @@ use host::limits::check_budget;
 pub const KIND: Kind = Kind {
     name: "http",
     about: "a page of a web server with all that it shows within it",
-    settings: &[
-        Setting::required("url", URL, "the page"),
-        Setting::or(
-            "objects",
-            ValueForm::TextOrList("\"inlined\", \"none\" or LIST"),
-            "inlined",
-            "loaded after the page: images, scripts, style sheets and frames named in it, nothing, \
-             or these paths of the server",
-        ),
-        Setting::or(
-            "clients",
-            ValueForm::Count(1, 4096),
-            "1",
-            "clients that load the page at the same time, again and again, without a pause",
-        ),
-        Setting::or(
-            "connections",
-            ValueForm::Count(1, 64),
-            "1",
-            "connections that one client has at most",
-        ),
-        Setting::or(
-            "reuse",
-            ValueForm::Words(&["cold", "kept"]),
-            "kept",
-            "a new connection for each request, or connections that stay open",
-        ),
-        Setting::optional(
-            "pages",
-            ValueForm::Count(1, 1 << 40),
-            "pages in one repeat, of all clients together",
-        ),
-        Setting::or(
-            "time",
-            ANY_TIME,
-            "1s",
-            "how long pages are begun, without pages. Pages under way are finished",
-        ),
-        Setting::or(
-            "failures",
-            ValueForm::Words(&["refused", "counted"]),
-            "refused",
-            "whether a request that fails ends the study, or is counted",
-        ),
-        net::CA,
-        net::TIMEOUT,
-        net::SERVER,
-        net::NAMESPACE,
-    ],
+    settings: settings! {
+        /// the page
+        url = URL.required(),
+        /// loaded after the page: images, scripts, style sheets and frames named in it, nothing, or
+        /// these paths of the server
+        objects = ValueForm::TextOrList("\"inlined\", \"none\" or LIST").or("inlined"),
+        /// clients that load the page at the same time, again and again, without a pause
+        clients = ValueForm::Count(1, 4096).or("1"),
+        /// connections that one client has at most
+        connections = ValueForm::Count(1, 64).or("1"),
+        /// a new connection for each request, or connections that stay open
+        reuse = ValueForm::Words(&["cold", "kept"]).or("kept"),
+        /// pages in one repeat, of all clients together
+        pages = ValueForm::Count(1, 1 << 40).optional(),
+        /// how long pages are begun, without pages. Pages under way are finished
+        time = ANY_TIME.or("1s"),
+        /// whether a request that fails ends the study, or is counted
+        failures = ValueForm::Words(&["refused", "counted"]).or("refused"),
+        ca = net::CA,
+        timeout = net::TIMEOUT,
+        server = net::SERVER,
+        namespace = net::NAMESPACE,
+    },
     readings: &[
         PAGE_TIME,
         PAGE_TIME_P95,

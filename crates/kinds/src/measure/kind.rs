@@ -127,48 +127,91 @@ impl Setting {
         Self { applies, ..self }
     }
 
+    /// The same under that name and with that meaning, where they are not empty.
+    #[must_use]
+    pub(crate) const fn declared(self, name: &'static str, meaning: &'static str) -> Self {
+        Self {
+            name: if name.is_empty() { self.name } else { name },
+            meaning: if meaning.is_empty() {
+                self.meaning
+            } else {
+                meaning
+            },
+            ..self
+        }
+    }
+}
+
+impl ValueForm {
     /// A setting that must be given.
-    pub const fn required(name: &'static str, form: ValueForm, meaning: &'static str) -> Self {
-        Self::new(name, form, Default::Required, meaning)
+    pub(crate) const fn required(self) -> Setting {
+        self.setting(Default::Required)
     }
 
     /// A setting that may be left out.
-    pub const fn optional(name: &'static str, form: ValueForm, meaning: &'static str) -> Self {
-        Self::new(name, form, Default::Nothing, meaning)
+    pub(crate) const fn optional(self) -> Setting {
+        self.setting(Default::Nothing)
     }
 
     /// A setting with a value of its own.
-    pub const fn or(
-        name: &'static str,
-        form: ValueForm,
-        value: &'static str,
-        meaning: &'static str,
-    ) -> Self {
-        Self::new(name, form, Default::Is(value), meaning)
+    pub(crate) const fn or(self, value: &'static str) -> Setting {
+        self.setting(Default::Is(value))
     }
 
-    /// One that is true or false.
-    pub const fn flag(name: &'static str, is_on: bool, meaning: &'static str) -> Self {
-        Self::or(
-            name,
-            ValueForm::Flag,
-            if is_on { "true" } else { "false" },
-            meaning,
-        )
-    }
-
-    const fn new(
-        name: &'static str,
-        form: ValueForm,
-        default: Default,
-        meaning: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            form,
+    const fn setting(self, default: Default) -> Setting {
+        Setting {
+            name: "",
+            form: self,
             default,
-            meaning,
+            meaning: "",
             applies: Applies::ToAll,
         }
+    }
+}
+
+/// A setting that is true or false.
+pub(crate) const fn flag(is_on: bool) -> Setting {
+    ValueForm::Flag.or(if is_on { "true" } else { "false" })
+}
+
+/// Settings, each declared once: what it does as its comment, then its name, and what values look
+/// like with what holds when it is not given. Those that several kinds have are constants.
+macro_rules! settings {
+    ($($(#[doc = $meaning:literal])* $name:ident = $setting:expr,)+) => {
+        &[$({
+            const NAME: [u8; stringify!($name).len()] =
+                $crate::measure::kind::with_dashes(stringify!($name));
+            $setting.declared(
+                $crate::measure::kind::text(&NAME),
+                concat!($($meaning),*).trim_ascii_start(),
+            )
+        }),+]
+    };
+    ($($(#[doc = $meaning:literal])+ $vis:vis const $name:ident = $setting:expr;)+) => {$(
+        $(#[doc = $meaning])+
+        $vis const $name: $crate::measure::kind::Setting =
+            $setting.declared("", concat!($($meaning),+).trim_ascii_start());
+    )+};
+}
+pub(crate) use settings;
+
+/// A name of Rust's as it is typed.
+pub(crate) const fn with_dashes<const LEN: usize>(name: &str) -> [u8; LEN] {
+    let mut typed = [0; LEN];
+    let mut at = 0;
+    while at < LEN {
+        typed[at] = match name.as_bytes()[at] {
+            b'_' => b'-',
+            other => other,
+        };
+        at += 1;
+    }
+    typed
+}
+
+pub(crate) const fn text(bytes: &'static [u8]) -> &'static str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => panic!("a name is text"),
     }
 }

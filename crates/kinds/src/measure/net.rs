@@ -13,58 +13,30 @@ use units::Bytes;
 
 use super::Stop;
 use super::form::{ANY_TIME, ValueForm};
-use super::kind::Setting;
+use super::kind::settings;
 use super::place::{MeasureError, go_on};
 use super::settings::{SettingFault, Settings};
 use super::targets::{NO_BUCKET, TargetUse, Targets};
 
-/// The setting `namespace`.
-pub const NAMESPACE: Setting = Setting::optional(
-    "namespace",
-    ValueForm::Text("NAME"),
-    "the network namespace from which it is measured, as `ip netns list` names it. The one that \
-     the program runs in when not given",
-);
-/// The setting `server`.
-pub const SERVER: Setting = Setting::optional(
-    "server",
-    ValueForm::Text("NAME or NUMBER"),
-    "the server's processes on this machine by name, or one by number: their processor time is \
-     counted",
-);
-/// The setting `ca`.
-pub const CA: Setting = Setting::optional(
-    "ca",
-    ValueForm::Text("FILE"),
-    "certificates (PEM) of the authorities that an encrypted server is checked against (default: \
-     the system's)",
-);
-/// The setting `timeout`.
-pub const TIMEOUT: Setting = Setting::or(
-    "timeout",
-    ANY_TIME,
-    "30s",
-    "fail after the other side is silent for this long",
-);
-/// The setting `window`.
-pub const WINDOW: Setting = Setting::optional(
-    "window",
-    ValueForm::Size(Bytes::from_kib(2), Bytes::from_mib(512)),
-    "receive window in bytes. The system's choice when not given",
-);
-/// The setting `congestion`.
-pub const CONGESTION: Setting = Setting::optional(
-    "congestion",
-    ValueForm::Text("NAME"),
-    "how a sender adapts to the link, such as \"reno\". The system's default when not given",
-);
-/// The setting `buffer`.
-pub const BUFFER: Setting = Setting::or(
-    "buffer",
-    ValueForm::Size(Bytes(1), Bytes::from_mib(64)),
-    "64KiB",
-    "bytes handed to the system at once",
-);
+settings! {
+    /// the network namespace from which it is measured, as `ip netns list` names it. The one that
+    /// the program runs in when not given
+    pub const NAMESPACE = ValueForm::Text("NAME").optional();
+    /// the server's processes on this machine by name, or one by number: their processor time is
+    /// counted
+    pub const SERVER = ValueForm::Text("NAME or NUMBER").optional();
+    /// certificates (PEM) of the authorities that an encrypted server is checked against (default:
+    /// the system's)
+    pub const CA = ValueForm::Text("FILE").optional();
+    /// fail after the other side is silent for this long
+    pub const TIMEOUT = ANY_TIME.or("30s");
+    /// receive window in bytes. The system's choice when not given
+    pub const WINDOW = ValueForm::Size(Bytes::from_kib(2), Bytes::from_mib(512)).optional();
+    /// how a sender adapts to the link, such as "reno". The system's default when not given
+    pub const CONGESTION = ValueForm::Text("NAME").optional();
+    /// bytes handed to the system at once
+    pub const BUFFER = ValueForm::Size(Bytes(1), Bytes::from_mib(64)).or("64KiB");
+}
 
 /// Bytes that one transfer moves.
 pub const SIZE: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_gib(1 << 20));

@@ -9,7 +9,7 @@ use results::{Warning, WarningCode};
 use units::{Bytes, TargetName};
 
 use super::form::ValueForm;
-use super::kind::Setting;
+use super::kind::settings;
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::Settings;
 
@@ -58,13 +58,10 @@ pub struct WritePermission {
     pub held: Arc<OnceLock<Target>>,
 }
 
-/// What happens when an operation fails, for kinds that are measured in a laboratory.
-pub(super) const ERRORS: Setting = Setting::or(
-    "errors",
-    ValueForm::Words(&["stop", "count"]),
-    "stop",
-    "what to do when an operation fails: stop, or count it and go on",
-);
+settings! {
+    /// what to do when an operation fails: stop, or count it and go on
+    pub(super) const ERRORS = ValueForm::Words(&["stop", "count"]).or("stop");
+}
 
 /// What the setting [`ERRORS`] asks for.
 pub(super) fn on_error(settings: &Settings<'_>) -> OnError {

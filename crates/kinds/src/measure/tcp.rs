@@ -9,7 +9,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::form::ValueForm;
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measuring, made, settings};
 use super::net::{self, byte_rate, cpu_per_mib};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
@@ -17,30 +17,20 @@ use super::settings::{SettingFault, Settings};
 pub const KIND: Kind = Kind {
     name: "tcp",
     about: "one TCP stream, sender and receiver both of this program",
-    settings: &[
-        Setting::or(
-            "address",
-            ValueForm::Text("ADDRESS"),
-            "127.0.0.1",
-            "the receiver's own address, by which the sender reaches it",
-        ),
-        Setting::optional(
-            "receiver",
-            ValueForm::Text("NAME"),
-            "the network namespace of the receiver. The one that the program runs in when not \
-             given",
-        ),
-        Setting::optional(
-            "sender",
-            ValueForm::Text("NAME"),
-            "the network namespace of the sender. The one that the program runs in when not given",
-        ),
-        Setting::or("size", net::SIZE, "16MiB", "bytes sent"),
-        net::WINDOW,
-        net::CONGESTION,
-        net::BUFFER,
-        net::TIMEOUT,
-    ],
+    settings: settings! {
+        /// the receiver's own address, by which the sender reaches it
+        address = ValueForm::Text("ADDRESS").or("127.0.0.1"),
+        /// the network namespace of the receiver. The one that the program runs in when not given
+        receiver = ValueForm::Text("NAME").optional(),
+        /// the network namespace of the sender. The one that the program runs in when not given
+        sender = ValueForm::Text("NAME").optional(),
+        /// bytes sent
+        size = net::SIZE.or("16MiB"),
+        window = net::WINDOW,
+        congestion = net::CONGESTION,
+        buffer = net::BUFFER,
+        timeout = net::TIMEOUT,
+    },
     readings: &[
         TCP_RATE,
         IDLE_ROUND_TRIP,

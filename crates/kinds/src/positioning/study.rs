@@ -12,7 +12,7 @@ use lab::simulated::open_model;
 
 use super::filled::FilledModel;
 use crate::measure::form::ValueForm;
-use crate::measure::kind::{Kind, Measuring, Setting, made};
+use crate::measure::kind::{Kind, Measuring, flag, made, settings};
 use crate::measure::made::MadeFiles;
 use crate::measure::place::{MeasureError, ReplicateContext, go_on};
 use crate::measure::records::wrong_data;
@@ -23,24 +23,17 @@ use crate::measure::{Applies, Stop, TargetUse, Targets};
 pub const KIND: Kind = Kind {
     name: "positioning",
     about: "files opened in a random order, each once, until their first record is read",
-    settings: &[
-        Setting::or("files", FILES, "91", "files that are made and opened"),
-        Setting::or(
-            "size",
-            SIZE,
-            "1MiB",
-            "bytes of each. On a model all of them fill it",
-        )
-        .applying(FILLED),
-        Setting::or("record", RECORD, "4KiB", "bytes of the first record"),
-        Setting::flag(
-            "cold",
-            true,
-            "whether the files are dropped from the page cache before. Names and inodes stay in \
-             memory",
-        )
-        .applying(FILLED),
-    ],
+    settings: settings! {
+        /// files that are made and opened
+        files = FILES.or("91"),
+        /// bytes of each. On a model all of them fill it
+        size = SIZE.or("1MiB").applying(FILLED),
+        /// bytes of the first record
+        record = RECORD.or("4KiB"),
+        /// whether the files are dropped from the page cache before. Names and inodes stay in
+        /// memory
+        cold = flag(true).applying(FILLED),
+    },
     readings: &[POSITIONING_MEAN, POSITIONING_MEDIAN, POSITIONING_LONGEST],
     targets: Targets::and(TargetUse::Refused(
         "opens many files, which it makes in a directory",

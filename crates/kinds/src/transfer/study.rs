@@ -14,7 +14,7 @@ use units::{Bytes, Duration};
 
 use super::run::{Sharing, TransferRequest, measure_transfer};
 use crate::measure::form::ValueForm;
-use crate::measure::kind::{Kind, Measuring, Setting, made};
+use crate::measure::kind::{Kind, Measuring, flag, made, settings};
 use crate::measure::place::{MeasureError, ReplicateContext};
 use crate::measure::records::{
     Named, RecordPattern, SYNCED, Synced, make_room, read_records, synced, write_records,
@@ -29,31 +29,21 @@ use lab::bench::BenchRequest;
 pub const KIND: Kind = Kind {
     name: "transfer",
     about: "one file written and read from its first byte to its last",
-    settings: &[
-        Setting::or("record", RECORD, "64KiB", "bytes of one write or read"),
-        Setting::or("size", SIZE, "64MiB", "bytes of the file"),
-        Setting::flag(
-            "preallocated",
-            false,
-            "whether space for the whole file is allocated before it is written",
-        )
-        .applying(NO_CACHE),
-        Setting::flag("direct", false, "whether the page cache is bypassed").applying(NO_CACHE),
-        Setting::or(
-            "synced",
-            SYNCED,
-            "end",
-            "whether written data are forced to the storage: never, once at the end, or with each \
-             record. The time includes that",
-        )
-        .applying(NO_CACHE),
-        Setting::flag(
-            "cold",
-            true,
-            "whether the file is dropped from the page cache before it is read",
-        )
-        .applying(NO_CACHE),
-    ],
+    settings: settings! {
+        /// bytes of one write or read
+        record = RECORD.or("64KiB"),
+        /// bytes of the file
+        size = SIZE.or("64MiB"),
+        /// whether space for the whole file is allocated before it is written
+        preallocated = flag(false).applying(NO_CACHE),
+        /// whether the page cache is bypassed
+        direct = flag(false).applying(NO_CACHE),
+        /// whether written data are forced to the storage: never, once at the end, or with each
+        /// record. The time includes that
+        synced = SYNCED.or("end").applying(NO_CACHE),
+        /// whether the file is dropped from the page cache before it is read
+        cold = flag(true).applying(NO_CACHE),
+    },
     readings: &[WRITE_RATE, WRITE_CPU, READ_RATE, READ_CPU, FROM_PAGE_CACHE],
     targets: Targets::and(TargetUse::Read),
     in_place: None,

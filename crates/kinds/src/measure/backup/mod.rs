@@ -21,7 +21,7 @@ use units::{Bytes, TargetName};
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT, NO_CONTENT_WHY};
 use super::form::{ANY_TIME, ValueForm};
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measuring, flag, made, settings};
 use super::place::{MeasureError, ReplicateContext};
 use super::records::Flow;
 use super::settings::{SettingFault, Settings};
@@ -36,76 +36,38 @@ pub use stream::{Restored, restore, save, verify};
 pub const KIND: Kind = Kind {
     name: "backup",
     about: "a tree or an image saved to one stream, verified and restored",
-    settings: &[
-        Setting::optional(
-            "source",
-            ValueForm::Path("PATH or sim:NAME"),
-            "a directory, or an image (a file or block device), that is saved. It is only read. \
-             When not given, files are made. Where the stream goes to a model, the model that the \
-             files are on",
-        ),
-        Setting::or(
-            "files",
-            ValueForm::Count(1, 1_000_000),
-            "100",
-            "files that are made, or are on a model",
-        ),
-        Setting::or("size", SIZE, "64KiB", "bytes of each"),
-        Setting::optional(
-            "to",
-            ValueForm::Path("PATH or sim:NAME"),
-            "the directory, or model, that gets the stream (default: the target)",
-        ),
-        Setting::or("block", BLOCK, "32KiB", "bytes of a block of the stream"),
-        Setting::flag("crc", true, "whether each block carries a CRC"),
-        Setting::or(
-            "group",
-            ValueForm::Count(0, GROUP_MAX as u64),
-            "10",
-            "blocks that one block of redundancy follows. 0 for none",
-        ),
-        Setting::flag(
-            "verify",
-            true,
-            "whether the stream is read, checked, and compared with the source afterwards",
-        ),
-        Setting::flag(
-            "restore",
-            true,
-            "whether it is restored afterwards. Between models it is not",
-        )
-        .applying(NO_RESTORE),
-        Setting::flag(
-            "cold",
-            true,
-            "whether source and stream are dropped from the page cache before each pass",
-        )
-        .applying(NO_CONTENT),
-        Setting::optional(
-            "buffers",
-            ValueForm::Count(1, 1 << 20),
-            "between models: blocks that are read before they are written. 2 when not given",
-        )
-        .applying(Applies::ToModels),
-        Setting::optional(
-            "processor",
-            ANY_TIME,
-            "between models, processor time for a MiB, saved or verified (default: none)",
-        )
-        .applying(Applies::ToModels),
-        Setting::optional(
-            "crc-processor",
-            ANY_TIME,
-            "between models, processor time for a MiB that crc = true adds (default: none)",
-        )
-        .applying(Applies::ToModels),
-        Setting::optional(
-            "reads-per-file",
-            ValueForm::Count(0, 1000),
-            "between models, reads at random places before each file (default: none)",
-        )
-        .applying(Applies::ToModels),
-    ],
+    settings: settings! {
+        /// a directory, or an image (a file or block device), that is saved. It is only read. When
+        /// not given, files are made. Where the stream goes to a model, the model that the files
+        /// are on
+        source = ValueForm::Path("PATH or sim:NAME").optional(),
+        /// files that are made, or are on a model
+        files = ValueForm::Count(1, 1_000_000).or("100"),
+        /// bytes of each
+        size = SIZE.or("64KiB"),
+        /// the directory, or model, that gets the stream (default: the target)
+        to = ValueForm::Path("PATH or sim:NAME").optional(),
+        /// bytes of a block of the stream
+        block = BLOCK.or("32KiB"),
+        /// whether each block carries a CRC
+        crc = flag(true),
+        /// blocks that one block of redundancy follows. 0 for none
+        group = ValueForm::Count(0, GROUP_MAX as u64).or("10"),
+        /// whether the stream is read, checked, and compared with the source afterwards
+        verify = flag(true),
+        /// whether it is restored afterwards. Between models it is not
+        restore = flag(true).applying(NO_RESTORE),
+        /// whether source and stream are dropped from the page cache before each pass
+        cold = flag(true).applying(NO_CONTENT),
+        /// between models: blocks that are read before they are written. 2 when not given
+        buffers = ValueForm::Count(1, 1 << 20).optional().applying(Applies::ToModels),
+        /// between models, processor time for a MiB, saved or verified (default: none)
+        processor = ANY_TIME.optional().applying(Applies::ToModels),
+        /// between models, processor time for a MiB that crc = true adds (default: none)
+        crc_processor = ANY_TIME.optional().applying(Applies::ToModels),
+        /// between models, reads at random places before each file (default: none)
+        reads_per_file = ValueForm::Count(0, 1000).optional().applying(Applies::ToModels),
+    },
     readings: &[
         SAVE_RATE,
         SAVE_CPU,

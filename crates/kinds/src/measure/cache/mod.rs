@@ -17,7 +17,7 @@ use workload::THETA_MIN;
 use super::Stop;
 use super::applies::Applies;
 use super::form::ValueForm;
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measuring, flag, made, settings};
 use super::place::{MeasureError, ReplicateContext, go_on};
 use super::records;
 use super::settings::{SettingFault, Settings};
@@ -30,37 +30,22 @@ use reads::{FileReads, ModelReads, RecordReads};
 pub const KIND: Kind = Kind {
     name: "cache",
     about: "the hit ratio of reads against the size of a buffer",
-    settings: &[
-        Setting::or(
-            "working-set",
-            ValueForm::Size(Bytes(1), SIZE_MAX),
-            "16MiB",
-            "bytes that are read: of a file that is made, or the first of what is named",
-        ),
-        Setting::or(
-            "buffer",
-            ValueForm::Size(Bytes(0), SIZE_MAX),
-            "0",
-            "memory of the program's own, in which the records read last are kept",
-        ),
-        Setting::or("record", RECORD, "4KiB", "bytes of one read"),
-        Setting::or("reads", READS, "10000", "reads that are counted"),
-        Setting::or("warm-up", WARM_UP, "0", "reads before them that are not"),
-        Setting::or(
-            "popularity",
-            ValueForm::Pattern(&["uniform", "zipf:THETA"]),
-            "uniform",
-            "how reads are distributed over records",
-        ),
-        Setting::flag(
-            "direct",
-            false,
-            "whether the page cache is bypassed, so that only the buffer answers",
-        )
-        .applying(Applies::ToFiles(
-            "whether a model has a file cache is in its definition",
-        )),
-    ],
+    settings: settings! {
+        /// bytes that are read: of a file that is made, or the first of what is named
+        working_set = ValueForm::Size(Bytes(1), SIZE_MAX).or("16MiB"),
+        /// memory of the program's own, in which the records read last are kept
+        buffer = ValueForm::Size(Bytes(0), SIZE_MAX).or("0"),
+        /// bytes of one read
+        record = RECORD.or("4KiB"),
+        /// reads that are counted
+        reads = READS.or("10000"),
+        /// reads before them that are not
+        warm_up = WARM_UP.or("0"),
+        /// how reads are distributed over records
+        popularity = ValueForm::Pattern(&["uniform", "zipf:THETA"]).or("uniform"),
+        /// whether the page cache is bypassed, so that only the buffer answers
+        direct = flag(false).applying(DEFINED),
+    },
     readings: &[
         HITS,
         BUFFER_HITS,
@@ -75,6 +60,7 @@ pub const KIND: Kind = Kind {
 };
 
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
+const DEFINED: Applies = Applies::ToFiles("whether a model has a file cache is in its definition");
 const RECORD: ValueForm = ValueForm::Size(Bytes(1), Bytes::from_mib(64));
 const READS: ValueForm = ValueForm::Count(1, 1 << 40);
 const WARM_UP: ValueForm = ValueForm::Count(0, 1 << 40);

@@ -15,7 +15,7 @@ use units::{Bytes, Duration, TargetName};
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::form::{ANY_TIME, ValueForm};
-use super::kind::{Kind, Measured, Measuring, Setting, made};
+use super::kind::{Kind, Measured, Measuring, flag, made, settings};
 use super::models::{ModelPair, ModelTarget, open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
 use super::records::{SYNCED, Spent, Synced, synced};
@@ -28,70 +28,32 @@ use files::{FileCarrier, open_source};
 pub const KIND: Kind = Kind {
     name: "copy",
     about: "one file copied, with space allocated extent by extent or not at all",
-    settings: &[
-        Setting::or(
-            "record",
-            RECORD,
-            "64KiB",
-            "bytes read and written at a time. Between models, written",
-        ),
-        Setting::or(
-            "size",
-            SIZE,
-            "64MiB",
-            "bytes to copy of a new file, or of the beginning of source (default: all of source)",
-        ),
-        Setting::optional(
-            "source",
-            ValueForm::Path("PATH or sim:NAME"),
-            "a file or device of yours that is copied instead. It is only read. Where the target \
-             is a model, the model that is copied from",
-        ),
-        Setting::optional(
-            "extent",
-            SIZE,
-            "space allocated for the copy whenever its extent is full. When not given, the file \
-             system decides",
-        ),
-        Setting::or(
-            "synced",
-            SYNCED,
-            "end",
-            "when the copy is synced: never, once at the end, or with each \
-             record. The time includes that",
-        ),
-        Setting::flag(
-            "cold",
-            true,
-            "whether the file is dropped from the page cache before it is copied",
-        )
-        .applying(NO_CONTENT),
-        Setting::optional(
-            "source-record",
-            RECORD,
-            "between models: bytes read at a time. Record when not given",
-        )
-        .applying(Applies::ToModels),
-        Setting::optional(
-            "buffers",
-            ValueForm::Count(1, 1 << 20),
-            "between models: reads that are asked for before they are written. 1 when not given",
-        )
-        .applying(Applies::ToModels),
-        Setting::optional(
-            "default-extent",
-            SIZE,
-            "between models, space that the file system allocates at a time without extent \
-             (default: all at once, in no time)",
-        )
-        .applying(Applies::ToModels),
-        Setting::optional(
-            "extend-time",
-            ANY_TIME,
-            "between models, time of each allocation (default: none)",
-        )
-        .applying(Applies::ToModels),
-    ],
+    settings: settings! {
+        /// bytes read and written at a time. Between models, written
+        record = RECORD.or("64KiB"),
+        /// bytes to copy of a new file, or of the beginning of source (default: all of source)
+        size = SIZE.or("64MiB"),
+        /// a file or device of yours that is copied instead. It is only read. Where the target is a
+        /// model, the model that is copied from
+        source = ValueForm::Path("PATH or sim:NAME").optional(),
+        /// space allocated for the copy whenever its extent is full. When not given, the file
+        /// system decides
+        extent = SIZE.optional(),
+        /// when the copy is synced: never, once at the end, or with each record. The time includes
+        /// that
+        synced = SYNCED.or("end"),
+        /// whether the file is dropped from the page cache before it is copied
+        cold = flag(true).applying(NO_CONTENT),
+        /// between models: bytes read at a time. Record when not given
+        source_record = RECORD.optional().applying(Applies::ToModels),
+        /// between models: reads that are asked for before they are written. 1 when not given
+        buffers = ValueForm::Count(1, 1 << 20).optional().applying(Applies::ToModels),
+        /// between models, space that the file system allocates at a time without extent (default:
+        /// all at once, in no time)
+        default_extent = SIZE.optional().applying(Applies::ToModels),
+        /// between models, time of each allocation (default: none)
+        extend_time = ANY_TIME.optional().applying(Applies::ToModels),
+    },
     readings: &[
         COPY_TIME,
         COPY_RATE,

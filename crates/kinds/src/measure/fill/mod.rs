@@ -17,7 +17,7 @@ use units::{Bytes, TargetName};
 use super::Stop;
 use super::applies::NO_CONTENT;
 use super::form::ValueForm;
-use super::kind::{Kind, Measuring, Setting, made};
+use super::kind::{Kind, Measuring, made, settings};
 use super::models::{open_part, refuse_read_only};
 use super::mount_guard::refuse_mount;
 use super::place::{MeasureError, ReplicateContext, go_on};
@@ -29,34 +29,20 @@ use vessel::{FileVessel, FillRecords, ModelVessel, Vessel};
 pub const KIND: Kind = Kind {
     name: "fill",
     about: "a file system of its own written full, to the last byte, and emptied again",
-    settings: &[
-        Setting::required(
-            "target",
-            ValueForm::Path("PATH or sim:NAME"),
-            "the mount point of an empty file system on a local device. It holds no directory of \
-             the system's or yours. Or a model",
-        ),
-        Setting::required(
-            "fill",
-            ValueForm::Words(&["to the last byte"]),
-            "your consent, in these words",
-        ),
-        Setting::or("record", RECORD, "1MiB", "bytes of one write"),
-        Setting::or(
-            "file",
-            ValueForm::Size(RECORD_MIN, Bytes::from_gib(1 << 10)),
-            "128MiB",
-            "bytes of a file. Files are written until no byte fits, and each is synced at its end",
-        ),
-        Setting::or(
-            "compressible",
-            ValueForm::Percent,
-            "0%",
-            "share of every 4 KiB written that is zero, the rest being random. What a model \
-             compresses is in its name, as in sim:dlt2000?compression=1.2",
-        )
-        .applying(NO_CONTENT),
-    ],
+    settings: settings! {
+        /// the mount point of an empty file system on a local device. It holds no directory of the
+        /// system's or yours. Or a model
+        target = ValueForm::Path("PATH or sim:NAME").required(),
+        /// your consent, in these words
+        fill = ValueForm::Words(&["to the last byte"]).required(),
+        /// bytes of one write
+        record = RECORD.or("1MiB"),
+        /// bytes of a file. Files are written until no byte fits, and each is synced at its end
+        file = ValueForm::Size(RECORD_MIN, Bytes::from_gib(1 << 10)).or("128MiB"),
+        /// share of every 4 KiB written that is zero, the rest being random. What a model
+        /// compresses is in its name, as in sim:dlt2000?compression=1.2
+        compressible = ValueForm::Percent.or("0%").applying(NO_CONTENT),
+    },
     readings: &[
         CAPACITY,
         FILL_TIME,

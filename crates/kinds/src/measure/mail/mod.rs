@@ -28,7 +28,7 @@ use workload::{Durability, Gap, GapShape, OwnSpec};
 
 use super::client_load::{ClientLoad, LoadRules};
 use super::form::ValueForm;
-use super::kind::{Kind, Setting, made};
+use super::kind::{Kind, flag, made, settings};
 use super::settings::{SettingFault, Settings};
 use super::targets::{ERRORS, TargetUse, Targets};
 use spool::SpoolSpec;
@@ -36,52 +36,27 @@ use spool::SpoolSpec;
 pub const KIND: Kind = Kind {
     name: "mail",
     about: "a mail spool: durable deliveries, reads of recent messages, and deletions",
-    settings: &[
-        Setting::or(
-            "sessions",
-            SESSIONS,
-            "8",
-            "sessions that deliver, read and delete, each one message at a time",
-        ),
-        Setting::or(
-            "median",
-            MEDIAN,
-            "4KiB",
-            "size that half of the messages are below. Sizes are log-normal",
-        ),
-        Setting::or("largest", LARGEST, "1MiB", "larger messages are cut"),
-        Setting::or(
-            "recent",
-            RECENT,
-            "100",
-            "mean age of a message that is read, in messages, negative exponential",
-        ),
-        Setting::or(
-            "sync",
-            ValueForm::Words(&["fdatasync", "fsync", "dsync"]),
-            "fsync",
-            "how a delivery is made durable: a call after the write, or a write as with O_DSYNC",
-        ),
-        Setting::optional(
-            "think",
-            THINK,
-            "mean time from an operation to the session's next, negative exponential (default: \
-             none)",
-        ),
-        Setting::or(
-            "size",
-            SIZE,
-            "256MiB",
-            "bytes of the spool, which is used again and again",
-        ),
-        Setting::flag(
-            "direct",
-            false,
-            "whether the page cache is bypassed. Messages are then whole blocks of 4 KiB",
-        ),
-        Setting::or("time", TIME, "2s", "how long each repeat takes"),
-        ERRORS,
-    ],
+    settings: settings! {
+        /// sessions that deliver, read and delete, each one message at a time
+        sessions = SESSIONS.or("8"),
+        /// size that half of the messages are below. Sizes are log-normal
+        median = MEDIAN.or("4KiB"),
+        /// larger messages are cut
+        largest = LARGEST.or("1MiB"),
+        /// mean age of a message that is read, in messages, negative exponential
+        recent = RECENT.or("100"),
+        /// how a delivery is made durable: a call after the write, or a write as with O_DSYNC
+        sync = ValueForm::Words(&["fdatasync", "fsync", "dsync"]).or("fsync"),
+        /// mean time from an operation to the session's next, negative exponential (default: none)
+        think = THINK.optional(),
+        /// bytes of the spool, which is used again and again
+        size = SIZE.or("256MiB"),
+        /// whether the page cache is bypassed. Messages are then whole blocks of 4 KiB
+        direct = flag(false),
+        /// how long each repeat takes
+        time = TIME.or("2s"),
+        errors = ERRORS,
+    },
     readings: &[
         DELIVERIES,
         LATENCY,

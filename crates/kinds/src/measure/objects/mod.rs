@@ -31,7 +31,7 @@ use results::metric::{
 use units::{Bytes, Duration, Rate};
 
 use super::form::ValueForm;
-use super::kind::{Kind, Measured, Measuring, Setting, made};
+use super::kind::{Kind, Measured, Measuring, flag, made, settings};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
 use super::targets::{ERRORS, Targets, on_error};
@@ -43,86 +43,43 @@ use sizes::SizeLaw;
 pub const KIND: Kind = Kind {
     name: "objects",
     about: "an object store: objects of a bucket are put, got, listed and deleted in a mix",
-    settings: &[
-        Setting::or(
-            "mix",
-            ValueForm::Text("OP/SHARE:..."),
-            "get/45:head/30:put/15:delete/10",
-            "shares of get, put, head, list and delete. A delete takes an object that was put. \
-             Where there is none left to delete it is a put",
-        ),
-        Setting::or(
-            "size",
-            ValueForm::Text("SIZES"),
-            "1MiB",
-            "bytes of an object: one size, a range as in `4KiB-1MiB`, sizes with shares as in \
-             `4KiB/60:1MiB/40`, or `lognormal:MEDIAN:SIGMA`",
-        ),
-        Setting::or(
-            "objects",
-            ValueForm::Count(1, 1_000_000),
-            "200",
-            "objects that are put before the measurement. Once there are twice as many, puts \
-             write over objects",
-        ),
-        Setting::or(
-            "clients",
-            ValueForm::Count(1, 1024),
-            "8",
-            "clients, each with one request at a time on a connection of its own",
-        ),
-        Setting::optional(
-            "rate",
-            ValueForm::Text("RATE"),
-            "operations that are due per second, at random instants, whatever the store does \
-             (default: each client goes on at once)",
-        ),
-        Setting::optional(
-            "range",
-            ValueForm::Size(Bytes(1), Bytes(OBJECT_MAX)),
-            "bytes that a get reads, at a random place of the object (default: all)",
-        ),
-        Setting::optional(
-            "part",
-            ValueForm::Size(Bytes::from_mib(5), Bytes(OBJECT_MAX)),
-            "larger objects are put in parts of this size, one after the other (default: 16 MiB)",
-        ),
-        Setting::or(
-            "page",
-            ValueForm::Count(1, 1000),
-            "1000",
-            "keys that a list asks for at a time",
-        ),
-        Setting::flag(
-            "conditional",
-            false,
-            "whether a put of a new object asks that its key is new (If-None-Match)",
-        ),
-        Setting::flag("verify", true, "whether each byte that is got is compared"),
-        Setting::or(
-            "retries",
-            ValueForm::Count(0, 20),
-            "8",
-            "how often a request that is throttled (503, 429) is sent again, after pauses that \
-             double. The pauses are in its latency",
-        ),
-        Setting::or(
-            "style",
-            ValueForm::Words(&["auto", "path", "host"]),
-            "auto",
-            "whether the bucket stands in the path or in the host. Auto puts it into the host on \
-             Amazon's servers",
-        ),
-        Setting::or(
-            "time",
-            ValueForm::Time(Duration::from_millis(100), Duration::from_secs(86_400)),
-            "5s",
-            "how long each repeat measures",
-        ),
-        net::CA,
-        net::TIMEOUT,
-        ERRORS,
-    ],
+    settings: settings! {
+        /// shares of get, put, head, list and delete. A delete takes an object that was put. Where
+        /// there is none left to delete it is a put
+        mix = ValueForm::Text("OP/SHARE:...").or("get/45:head/30:put/15:delete/10"),
+        /// bytes of an object: one size, a range as in `4KiB-1MiB`, sizes with shares as in
+        /// `4KiB/60:1MiB/40`, or `lognormal:MEDIAN:SIGMA`
+        size = ValueForm::Text("SIZES").or("1MiB"),
+        /// objects that are put before the measurement. Once there are twice as many, puts write
+        /// over objects
+        objects = ValueForm::Count(1, 1_000_000).or("200"),
+        /// clients, each with one request at a time on a connection of its own
+        clients = ValueForm::Count(1, 1024).or("8"),
+        /// operations that are due per second, at random instants, whatever the store does
+        /// (default: each client goes on at once)
+        rate = ValueForm::Text("RATE").optional(),
+        /// bytes that a get reads, at a random place of the object (default: all)
+        range = ValueForm::Size(Bytes(1), Bytes(OBJECT_MAX)).optional(),
+        /// larger objects are put in parts of this size, one after the other (default: 16 MiB)
+        part = ValueForm::Size(Bytes::from_mib(5), Bytes(OBJECT_MAX)).optional(),
+        /// keys that a list asks for at a time
+        page = ValueForm::Count(1, 1000).or("1000"),
+        /// whether a put of a new object asks that its key is new (If-None-Match)
+        conditional = flag(false),
+        /// whether each byte that is got is compared
+        verify = flag(true),
+        /// how often a request that is throttled (503, 429) is sent again, after pauses that
+        /// double. The pauses are in its latency
+        retries = ValueForm::Count(0, 20).or("8"),
+        /// whether the bucket stands in the path or in the host. Auto puts it into the host on
+        /// Amazon's servers
+        style = ValueForm::Words(&["auto", "path", "host"]).or("auto"),
+        /// how long each repeat measures
+        time = ValueForm::Time(Duration::from_millis(100), Duration::from_secs(86_400)).or("5s"),
+        ca = net::CA,
+        timeout = net::TIMEOUT,
+        errors = ERRORS,
+    },
     readings: &[
         OPERATION_RATE,
         THROUGHPUT,

@@ -14,7 +14,7 @@ use units::{Bytes, Duration};
 use super::Stop;
 use super::applies::{Applies, NO_CONTENT};
 use super::form::{TextOrList, ValueForm};
-use super::kind::{Kind, Measured, Measuring, Setting, made};
+use super::kind::{Kind, Measured, Measuring, flag, made, settings};
 use super::models::{open_part, refuse_larger, refuse_read_only};
 use super::place::{MeasureError, ReplicateContext};
 use super::settings::{SettingFault, Settings};
@@ -25,36 +25,23 @@ use lanes::{FileLanes, Lanes, ModelLanes};
 pub const KIND: Kind = Kind {
     name: "streams",
     about: "several files written or read at once: each, all together, and how fairly",
-    settings: &[
-        Setting::or("streams", STREAMS, "4", "files at once"),
-        Setting::or(
-            "operation",
-            ValueForm::Words(&["read", "write"]),
-            "read",
-            "what is done to them. Written files are synced at their end, within the time",
-        ),
-        Setting::or("record", RECORD, "64KiB", "bytes of one write or read"),
-        Setting::or("size", SIZE, "16MiB", "bytes of each file"),
-        Setting::optional(
-            "directories",
-            ValueForm::Paths,
-            "where the files lie, dealt out in turn (default: the target)",
-        )
-        .applying(NO_CONTENT),
-        Setting::flag(
-            "cold",
-            true,
-            "whether the files are dropped from the page cache before they are read",
-        )
-        .applying(NO_CONTENT),
-        Setting::optional(
-            "apart",
-            SIZE,
-            "on a model, file or device, bytes from the start of one stream to the next (default: \
-             size)",
-        )
-        .applying(Applies::ToParts),
-    ],
+    settings: settings! {
+        /// files at once
+        streams = STREAMS.or("4"),
+        /// what is done to them. Written files are synced at their end, within the time
+        operation = ValueForm::Words(&["read", "write"]).or("read"),
+        /// bytes of one write or read
+        record = RECORD.or("64KiB"),
+        /// bytes of each file
+        size = SIZE.or("16MiB"),
+        /// where the files lie, dealt out in turn (default: the target)
+        directories = ValueForm::Paths.optional().applying(NO_CONTENT),
+        /// whether the files are dropped from the page cache before they are read
+        cold = flag(true).applying(NO_CONTENT),
+        /// on a model, file or device, bytes from the start of one stream to the next (default:
+        /// size)
+        apart = SIZE.optional().applying(Applies::ToParts),
+    },
     readings: &[TOTAL_RATE, STREAM_RATE, FAIRNESS, STREAMS_CPU, TAPE_STOPS],
     targets: Targets::and(TargetUse::ReadOrOverwritten),
     in_place: Some("directories"),

@@ -20,7 +20,7 @@ use workload::{Durability, Gap, GapShape, OwnSpec};
 
 use super::client_load::{ClientLoad, LoadRules};
 use super::form::ValueForm;
-use super::kind::{Kind, Setting, made};
+use super::kind::{Kind, flag, made, settings};
 use super::settings::{SettingFault, Settings};
 use super::targets::{ERRORS, TargetUse, Targets};
 use log::LogSpec;
@@ -28,47 +28,27 @@ use log::LogSpec;
 pub const KIND: Kind = Kind {
     name: "wal",
     about: "a write-ahead log: records that sessions append and wait for until they are durable",
-    settings: &[
-        Setting::or("record", RECORD, "4KiB", "bytes of a record"),
-        Setting::or(
-            "writers",
-            WRITERS,
-            "1",
-            "sessions that write, each one record at a time",
-        ),
-        Setting::or(
-            "group",
-            WRITERS,
-            "64",
-            "most records made durable together (group commit)",
-        ),
-        Setting::or(
-            "sync",
-            ValueForm::Words(&["fdatasync", "fsync", "dsync", "linked"]),
-            "fdatasync",
-            "how an append is made durable: a call after the write, O_DSYNC, or an fsync linked in \
-             io_uring",
-        ),
-        Setting::optional(
-            "think",
-            THINK,
-            "mean time from a commit to the session's next record, negative exponential (default: \
-             none)",
-        ),
-        Setting::or(
-            "size",
-            SIZE,
-            "64MiB",
-            "bytes of the log, which is used again and again",
-        ),
-        Setting::flag(
-            "direct",
-            false,
-            "whether the page cache is bypassed. Appends are then whole blocks of 4 KiB",
-        ),
-        Setting::or("time", TIME, "2s", "how long each repeat takes"),
-        ERRORS,
-    ],
+    settings: settings! {
+        /// bytes of a record
+        record = RECORD.or("4KiB"),
+        /// sessions that write, each one record at a time
+        writers = WRITERS.or("1"),
+        /// most records made durable together (group commit)
+        group = WRITERS.or("64"),
+        /// how an append is made durable: a call after the write, O_DSYNC, or an fsync linked in
+        /// io_uring
+        sync = ValueForm::Words(&["fdatasync", "fsync", "dsync", "linked"]).or("fdatasync"),
+        /// mean time from a commit to the session's next record, negative exponential (default:
+        /// none)
+        think = THINK.optional(),
+        /// bytes of the log, which is used again and again
+        size = SIZE.or("64MiB"),
+        /// whether the page cache is bypassed. Appends are then whole blocks of 4 KiB
+        direct = flag(false),
+        /// how long each repeat takes
+        time = TIME.or("2s"),
+        errors = ERRORS,
+    },
     readings: &[
         COMMITS,
         LATENCY,
