@@ -7,7 +7,7 @@ use procedure::{
 use results::{Run, Setup, Status};
 use units::{Bytes, Duration};
 
-use crate::session::{self, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Result, Session};
 use crate::single_load::resolve_levels;
 use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
@@ -35,11 +35,7 @@ pub struct CheckUpRequest {
 ///
 /// # Errors
 /// When nothing could be measured. What was measured before something went wrong is a partial run.
-pub fn check_up(
-    request: &CheckUpRequest,
-    interrupt: &Interrupt,
-    show: Show<'_>,
-) -> Result<Run, BenchError> {
+pub fn check_up(request: &CheckUpRequest, interrupt: &Interrupt, show: Show<'_>) -> Result<Run> {
     let opened = open_check_up(&request.bench)?;
     session::run_on(opened, (&request.bench, interrupt, show), |session| {
         refuse_small(request.bench.size, &session.facts)?;
@@ -70,7 +66,7 @@ pub(crate) fn rates(goals: &[Requirement]) -> Vec<f64> {
 }
 
 /// A test file that is smaller than what can be measured would silently be made larger.
-fn refuse_small(size: Option<Bytes>, facts: &CheckUpFacts) -> Result<(), BenchError> {
+fn refuse_small(size: Option<Bytes>, facts: &CheckUpFacts) -> Result<()> {
     match size {
         Some(size) if facts.makes_files && size < SIZE_MIN => Err(BenchError::Usage(format!(
             "--size {size} is too small for a check-up: use at least {SIZE_MIN}, or \
@@ -96,7 +92,7 @@ impl MeasurementPlan for CheckUpPlan<'_> {
         }
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         let Self { request, procedure } = self;
         let mut refused = None;
         let measured = session.follow(procedure, |session, procedure, step| {
@@ -157,7 +153,7 @@ impl CheckUpRequest {
         session: &mut Session<'_>,
         procedure: &CheckUp,
         CheckUpStep { trial, lays_out }: &CheckUpStep,
-    ) -> Result<Outcome, BenchError> {
+    ) -> Result<Outcome> {
         let reach = match (lays_out, deals(trial)) {
             (Some(_), _) => HostReach::Leaving,
             (None, true) => HostReach::Shared,

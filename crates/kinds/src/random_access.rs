@@ -10,7 +10,7 @@ use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
-use crate::session::{self, MeasurementPlan, Session, TrialProgress};
+use crate::session::{self, MeasurementPlan, Result, Session, TrialProgress};
 use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
 use host::limits::check_budget;
@@ -43,7 +43,7 @@ pub fn measure_random(
     request: &RandomRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     let target = &request.bench.target;
     if target.is_null() {
         let text = format!("{target} has no blocks. Name a directory, a file or a model");
@@ -75,7 +75,7 @@ impl MeasurementPlan for RandomPlan<'_> {
         session.filled_plan(budget, ("measure", budget))
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         // The file holds all that fits; what is measured is whole blocks.
         let RandomOptions { budget, .. } = self.request.options;
         let rest = least_time(&self.request.options, &self.cells);
@@ -138,7 +138,7 @@ impl MeasurementPlan for RandomPlan<'_> {
 
 impl<'a> RandomPlan<'a> {
     /// Everything that can be refused is refused here, before anything is written.
-    fn new(request: &'a RandomRequest, session: &mut Session<'a>) -> Result<Self, BenchError> {
+    fn new(request: &'a RandomRequest, session: &mut Session<'a>) -> Result<Self> {
         let shape = allowed_shape(request, session)?;
         let size = match session.facts.existing {
             Some(existing) => existing,
@@ -199,11 +199,7 @@ impl<'a> RandomPlan<'a> {
 impl RandomRequest {
     /// Cells of slow storage take longer than their share of the budget: one that was given ends
     /// the run, which has what was measured.
-    fn keep_budget(
-        &self,
-        session: &Session<'_>,
-        procedure: &RandomProcedure,
-    ) -> Result<(), BenchError> {
+    fn keep_budget(&self, session: &Session<'_>, procedure: &RandomProcedure) -> Result<()> {
         let RandomOptions { budget, rounds, .. } = self.options;
         let (done, left) = (procedure.done(), procedure.trials_left());
         let spent = session.spent;
@@ -227,7 +223,7 @@ impl RandomRequest {
         session: &mut Session<'_>,
         procedure: &RandomProcedure,
         step: &RandomStep,
-    ) -> Result<(Trial, Outcome), BenchError> {
+    ) -> Result<(Trial, Outcome)> {
         let mut step = *step;
         loop {
             let trial = procedure.trial(&step, session.facts.access);
@@ -255,7 +251,7 @@ impl RandomRequest {
         procedure: &RandomProcedure,
         step: &RandomStep,
         trial: &Trial,
-    ) -> Result<Outcome, BenchError> {
+    ) -> Result<Outcome> {
         let (done, spent) = (procedure.done(), session.spent);
         let all = done + procedure.trials_left();
         let title = format!(
@@ -277,10 +273,7 @@ impl RandomRequest {
 }
 
 /// Without leave to write, an existing target is only read.
-fn allowed_shape(
-    request: &RandomRequest,
-    session: &mut Session<'_>,
-) -> Result<RandomShape, BenchError> {
+fn allowed_shape(request: &RandomRequest, session: &mut Session<'_>) -> Result<RandomShape> {
     let mut shape = request.shape.clone();
     if session.may_write() || !shape.kinds.contains(&RandomKind::Write) {
         return Ok(shape);
@@ -311,7 +304,7 @@ pub(crate) fn is_silence(error: &BenchError) -> bool {
 }
 
 /// What the buffers of the largest cell take of memory is known before anything is made.
-fn refuse_too_much(bench: &Bench, cells: &SweepCells) -> Result<(), BenchError> {
+fn refuse_too_much(bench: &Bench, cells: &SweepCells) -> Result<()> {
     if let Bench::Simulated(_) | Bench::Replayed(..) = bench {
         return Ok(());
     }
@@ -327,7 +320,7 @@ fn refuse_too_much(bench: &Bench, cells: &SweepCells) -> Result<(), BenchError> 
 ///
 /// # Errors
 /// When it holds none of a kind.
-fn cells_of(shape: &RandomShape, size: Bytes) -> Result<SweepCells, BenchError> {
+fn cells_of(shape: &RandomShape, size: Bytes) -> Result<SweepCells> {
     let cells = shape.cells(size);
     cells.map_err(|error| BenchError::Usage(error.to_string()))
 }
@@ -337,7 +330,7 @@ fn least_time(options: &RandomOptions, cells: &SweepCells) -> Duration {
     options.trial_min() * cells.plans.len() as u64 * u64::from(options.rounds)
 }
 
-fn refuse_short_time(options: &RandomOptions, cells: &SweepCells) -> Result<(), BenchError> {
+fn refuse_short_time(options: &RandomOptions, cells: &SweepCells) -> Result<()> {
     let trials = cells.plans.len() as u64 * u64::from(options.rounds);
     let each = Duration::from_nanos(options.budget.as_nanos() / trials.max(1));
     let least = options.trial_min();

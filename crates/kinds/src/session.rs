@@ -23,6 +23,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Shows the title of what is measured or written, and its progress.
 pub(crate) type ShowGlimpse<'a> = &'a mut dyn FnMut(&str, &Glimpse);
 
+/// What comes of a step, unless it fails.
+pub(crate) type Result<T, E = BenchError> = std::result::Result<T, E>;
+
 /// A measurement from its first step to its run, on whatever it has opened.
 pub(crate) trait MeasurementSession: Sized {
     /// The run, or the run and what is added to it later.
@@ -43,7 +46,7 @@ pub(crate) trait MeasurementSession: Sized {
     ///
     /// # Errors
     /// Why it did not come to its end.
-    fn measure(&mut self) -> Result<(), BenchError>;
+    fn measure(&mut self) -> Result<()>;
 
     /// Whether nothing was measured that a partial run could hold.
     fn is_empty(&self) -> bool;
@@ -55,7 +58,7 @@ pub(crate) trait MeasurementSession: Sized {
     ///
     /// # Errors
     /// On other ranks than 0, which have no run.
-    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError>;
+    fn clean_up(&mut self) -> Result<Vec<Warning>>;
 
     /// The setup with what was left to the program, and what was measured.
     fn recorded(&self, status: &Status) -> (Setup, TargetDescription);
@@ -68,7 +71,7 @@ pub(crate) trait MeasurementSession: Sized {
 ///
 /// # Errors
 /// When nothing could be measured. What was measured before something went wrong is a partial run.
-pub(crate) fn carry_out<S: MeasurementSession>(mut session: S) -> Result<S::Outcome, BenchError> {
+pub(crate) fn carry_out<S: MeasurementSession>(mut session: S) -> Result<S::Outcome> {
     let environment = environment::capture();
     let begun = session.now();
     if let Some(line) = session.plan().line() {
@@ -127,7 +130,7 @@ pub(crate) trait MeasurementPlan: Sized {
     ///
     /// # Errors
     /// Why it did not come to its end.
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError>;
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()>;
 
     /// Whether it measured nothing that a partial run could hold.
     fn is_empty(&self, session: &Session<'_>) -> bool {
@@ -180,8 +183,8 @@ pub(crate) fn run<'a, P: MeasurementPlan>(
     request: &'a BenchRequest,
     interrupt: &'a Interrupt,
     show: Show<'a>,
-    make: impl FnOnce(&mut Session<'a>) -> Result<P, BenchError>,
-) -> Result<P::Outcome, BenchError> {
+    make: impl FnOnce(&mut Session<'a>) -> Result<P>,
+) -> Result<P::Outcome> {
     run_on(
         lab::bench::open_bench(request)?,
         (request, interrupt, show),
@@ -196,8 +199,8 @@ pub(crate) fn run<'a, P: MeasurementPlan>(
 pub(crate) fn run_on<'a, P: MeasurementPlan>(
     opened: OpenedBench,
     (request, interrupt, show): (&'a BenchRequest, &'a Interrupt, Show<'a>),
-    make: impl FnOnce(&mut Session<'a>) -> Result<P, BenchError>,
-) -> Result<P::Outcome, BenchError> {
+    make: impl FnOnce(&mut Session<'a>) -> Result<P>,
+) -> Result<P::Outcome> {
     let mut session = Session::new(opened, request, interrupt, show);
     session.bench.serve(interrupt)?;
     match make(&mut session) {
@@ -227,7 +230,7 @@ impl<P: MeasurementPlan> MeasurementSession for BenchSession<'_, P> {
         self.plan.show(&mut self.session, stage);
     }
 
-    fn measure(&mut self) -> Result<(), BenchError> {
+    fn measure(&mut self) -> Result<()> {
         self.session.begun = self.session.now();
         self.plan.carry_out(&mut self.session)
     }
@@ -244,7 +247,7 @@ impl<P: MeasurementPlan> MeasurementSession for BenchSession<'_, P> {
         warnings
     }
 
-    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+    fn clean_up(&mut self) -> Result<Vec<Warning>> {
         Ok(Vec::from_iter(self.session.bench.clean_up()))
     }
 
@@ -297,7 +300,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Those of [`run`].
-    pub fn carry_out<P: MeasurementPlan>(self, plan: P) -> Result<P::Outcome, BenchError> {
+    pub fn carry_out<P: MeasurementPlan>(self, plan: P) -> Result<P::Outcome> {
         carry_out(BenchSession {
             session: self,
             plan,
@@ -316,7 +319,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When leave was not given.
-    pub fn refuse_writes(&self) -> Result<(), BenchError> {
+    pub fn refuse_writes(&self) -> Result<()> {
         if self.may_write() {
             return Ok(());
         }
@@ -366,7 +369,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When there is no room or no time, the storage fails, or somebody stopped it.
-    pub fn fill(&mut self, budget: Option<Duration>) -> Result<Option<Measurement>, BenchError> {
+    pub fn fill(&mut self, budget: Option<Duration>) -> Result<Option<Measurement>> {
         self.fill_shown(budget, Duration::ZERO, None)
     }
 
@@ -379,7 +382,7 @@ impl<'a> Session<'a> {
         budget: Option<Duration>,
         rest: Duration,
         screen: Option<ShowGlimpse<'_>>,
-    ) -> Result<Option<Measurement>, BenchError> {
+    ) -> Result<Option<Measurement>> {
         if !self.facts.makes_files {
             return Ok(None);
         }
@@ -427,7 +430,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn settle(&mut self) -> Result<(), BenchError> {
+    pub fn settle(&mut self) -> Result<()> {
         Ok(self.bench.settle()?)
     }
 
@@ -441,7 +444,7 @@ impl<'a> Session<'a> {
         time: Duration,
         (title, progress): (&str, TrialProgress),
         of: &str,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         if let Bench::Simulated(model) = &mut self.bench {
             model.pass(time);
             return Ok(());
@@ -481,7 +484,7 @@ impl<'a> Session<'a> {
         title: &str,
         reach: HostReach,
         progress: impl Fn(&Glimpse) -> TrialProgress,
-    ) -> Result<Outcome, BenchError> {
+    ) -> Result<Outcome> {
         self.measure_while(trial, title, reach, progress, &mut |_| true)
     }
 
@@ -496,7 +499,7 @@ impl<'a> Session<'a> {
         reach: HostReach,
         progress: impl Fn(&Glimpse) -> TrialProgress,
         goes_on: &mut dyn FnMut(Duration) -> bool,
-    ) -> Result<Outcome, BenchError> {
+    ) -> Result<Outcome> {
         let (interrupt, show) = (self.interrupt, &mut self.show);
         let measured = self.bench.measure(trial, reach, &mut |glimpse| {
             let goes_on = goes_on(glimpse.elapsed);
@@ -522,7 +525,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Those of [`Session::measure`].
-    pub fn measure_alone(&mut self, trial: &Trial) -> Result<Outcome, BenchError> {
+    pub fn measure_alone(&mut self, trial: &Trial) -> Result<Outcome> {
         let spent = self.spent;
         self.measure(trial, &trial.title, HostReach::Shared, |glimpse| {
             TrialProgress {
@@ -543,7 +546,7 @@ impl<'a> Session<'a> {
         reach: HostReach,
         done: f64,
         time: Duration,
-    ) -> Result<Outcome, BenchError> {
+    ) -> Result<Outcome> {
         let spent = self.spent;
         self.measure(trial, &trial.title, reach, |glimpse| {
             let elapsed = spent + glimpse.elapsed;
@@ -563,8 +566,8 @@ impl<'a> Session<'a> {
     pub fn follow<P: Plan>(
         &mut self,
         plan: &mut P,
-        mut measure: impl FnMut(&mut Self, &P, &P::Step) -> Result<(Trial, Outcome), BenchError>,
-    ) -> Result<(), BenchError> {
+        mut measure: impl FnMut(&mut Self, &P, &P::Step) -> Result<(Trial, Outcome)>,
+    ) -> Result<()> {
         while let Some(step) = plan.next_step() {
             let begun = self.now();
             let (trial, outcome) = measure(self, plan, &step)?;
@@ -580,7 +583,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When it failed, or somebody stopped it.
-    pub fn go_on(&self, trial: &Trial, failure: Option<TrialError>) -> Result<(), BenchError> {
+    pub fn go_on(&self, trial: &Trial, failure: Option<TrialError>) -> Result<()> {
         match failure.is_some() || self.interrupt.is_raised().is_some() {
             true => Err(stop_of(&trial.title, failure, self.interrupt)),
             false => Ok(()),

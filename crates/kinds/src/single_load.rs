@@ -14,7 +14,7 @@ use workload::{ClientSpec, FileSet, Gap, GapShape, MixSpec, Pacing};
 
 use crate::check_up::rates;
 use crate::depth::{closed_depth, open_depth};
-use crate::session::{self, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Result, Session};
 use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, HostReach, open_bench, open_null};
@@ -71,11 +71,7 @@ pub struct LoadRequest {
 ///
 /// # Errors
 /// When nothing could be measured.
-pub fn measure_load(
-    request: &LoadRequest,
-    interrupt: &Interrupt,
-    show: Show<'_>,
-) -> Result<Run, BenchError> {
+pub fn measure_load(request: &LoadRequest, interrupt: &Interrupt, show: Show<'_>) -> Result<Run> {
     let offer = request.offer();
     let goals = offer.check(&request.goals).map_err(BenchError::Usage);
     Ranks::on_all(request.bench.ranks.as_ref(), goals)?;
@@ -222,7 +218,7 @@ impl MeasurementPlan for LoadPlan<'_> {
         plan
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         let prepared = match session.facts.makes_files {
             true => session.fill(self.request.budget()).map(drop),
             false => session.bench.verify_as_asked().map_err(BenchError::from),
@@ -254,11 +250,7 @@ impl MeasurementPlan for LoadPlan<'_> {
 
 impl LoadPlan<'_> {
     /// Read back what was written, after `measured` went well, and tell what is wrong with it.
-    fn verify(
-        &mut self,
-        session: &mut Session<'_>,
-        measured: Result<(), BenchError>,
-    ) -> Result<(), BenchError> {
+    fn verify(&mut self, session: &mut Session<'_>, measured: Result<()>) -> Result<()> {
         let (interrupt, elapsed) = (session.interrupt, session.spent);
         let read = measured.and_then(|()| {
             let show = &mut session.show;
@@ -286,7 +278,7 @@ impl LoadPlan<'_> {
         Err(BenchError::WrongData(findings))
     }
 
-    fn measure_trial(&self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn measure_trial(&self, session: &mut Session<'_>) -> Result<()> {
         let mut trial = self.trial(session);
         if trial.goal.is_some() {
             // Reading back takes about as long as writing.
@@ -315,7 +307,7 @@ impl LoadPlan<'_> {
     }
 
     /// The same operations at each load that a goal names.
-    fn measure_at_rates(&self, session: &mut Session<'_>, own: &Trial) -> Result<(), BenchError> {
+    fn measure_at_rates(&self, session: &mut Session<'_>, own: &Trial) -> Result<()> {
         for (rate, salt) in rates(&self.request.goals).into_iter().zip(1..) {
             let mut trial = own.clone();
             if let ClientSpec::Mix(spec) = &mut trial.spec {
@@ -344,11 +336,7 @@ impl LoadPlan<'_> {
         Bytes(sizes.map(|size| size.len.into()).max().unwrap_or(0))
     }
 
-    fn measure_curve(
-        &mut self,
-        session: &mut Session<'_>,
-        options: CurveOptions,
-    ) -> Result<(), BenchError> {
+    fn measure_curve(&mut self, session: &mut Session<'_>, options: CurveOptions) -> Result<()> {
         let time = options.budget.unwrap_or(Duration(u64::MAX));
         let mut procedure = LoadCurve::new(CurveOptions {
             budget: options.budget.map(|it| it.saturating_sub(session.spent)),

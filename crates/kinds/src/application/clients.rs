@@ -19,7 +19,7 @@ use workload::{
 
 use crate::depth::{closed_depth, open_depth};
 use crate::measure::wal::log::LogSpec;
-use crate::session::Session;
+use crate::session::{Result, Session};
 
 /// A log is the last so much of the target ...
 const LOG_SHARE: u64 = 4;
@@ -72,7 +72,7 @@ pub(super) fn clients_of(
     profile: &ApplicationProfile,
     step: &ProfileStep,
     place: &StepPlace,
-) -> Result<(ClientSpec, u32, u32), BenchError> {
+) -> Result<(ClientSpec, u32, u32)> {
     let loads = step.beside.iter().map(|it| (it, false));
     let loads = std::iter::once((&step.load, true)).chain(loads);
     let groups: Vec<LikeClients> = loads

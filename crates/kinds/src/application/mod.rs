@@ -13,7 +13,7 @@ use results::{Access, Run, Warning, WarningCode};
 use stats::{Aim, Goal};
 use units::{Bytes, Duration};
 
-use crate::session::{self, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Result, Session};
 use crate::stage::{RunPlan, Show};
 use clients::{StepPlace, clients_in, clients_of, is_cached};
 
@@ -50,7 +50,7 @@ pub fn measure_applications(
     request: &ApplicationRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     let bench = &request.bench;
     if bench.ranks.is_some() {
         let text = "--profile measures on one host. Leave it out, or run it on each host by itself";
@@ -102,7 +102,7 @@ impl MeasurementPlan for ApplicationPlan<'_> {
         session.filled_plan(budget, ("measure", budget))
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         session.fill(Some(self.request.budget))?;
         session.settle()?;
         let count = self.request.steps().count() as u64;
@@ -131,7 +131,7 @@ fn trial(
     step: &ProfileStep,
     place: &StepPlace,
     (number, time): (u64, Duration),
-) -> Result<Trial, BenchError> {
+) -> Result<Trial> {
     let (spec, clients, depth) = clients_of(profile, step, place)?;
     let access = match place.access {
         Access::Direct if is_cached(&step.load) => Access::Buffered,
@@ -161,12 +161,7 @@ fn aim(profile: &ApplicationProfile, step: &ProfileStep) -> Aim {
 }
 
 /// Keep what a step of an application with that number of clients gave.
-fn keep(
-    session: &mut Session<'_>,
-    trial: &Trial,
-    clients: u32,
-    outcome: Outcome,
-) -> Result<(), BenchError> {
+fn keep(session: &mut Session<'_>, trial: &Trial, clients: u32, outcome: Outcome) -> Result<()> {
     session.spent += outcome.elapsed;
     let mut measurement = outcome.measurement;
     measurement.intervals = outcome.intervals;

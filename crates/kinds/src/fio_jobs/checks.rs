@@ -1,7 +1,7 @@
 //! What verification finds in the phases of jobs, and what becomes of it.
 
 use engine::RowRecord;
-use lab::bench::{Bench, BenchError};
+use lab::bench::Bench;
 use lab::cells::Killed;
 use lab::laboratory::Laboratory as _;
 use lab::storage::wrong_data;
@@ -12,7 +12,7 @@ use workload::{OpKind, TargetId};
 use super::plan::FioPlan;
 use super::run::PhaseRunner;
 use super::verify::AfterPhase;
-use crate::session::Session;
+use crate::session::{Result, Session};
 use crate::stage::Stage;
 
 /// Findings with the names of their files.
@@ -31,7 +31,7 @@ impl PhaseRunner<'_> {
         &mut self,
         session: &mut Session<'_>,
         (after, since): (&AfterPhase, u64),
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         let Session {
             bench,
             show,

@@ -1,7 +1,7 @@
 //! A load curve over several targets or workloads at once, that says which target saturates first.
 
 use host::interrupt::Interrupt;
-use lab::bench::{Bench, BenchError};
+use lab::bench::Bench;
 use lab::laboratory::Outcome;
 use procedure::{CurveOptions, LoadCurve, Plan as _, PointPlan, Trial};
 use results::{Measurement, Run, Setup, Status};
@@ -14,7 +14,7 @@ use super::plan::FioPlan;
 use super::run::{FioRequest, JobTimes, Recall, TrialShape, lay_out, measure, trial};
 use super::saturation::{TargetAt, TargetLoads};
 use super::targets::{names_of, row_of, specs_of};
-use crate::session::{MeasurementPlan, Session};
+use crate::session::{MeasurementPlan, Result, Session};
 use crate::single_load::resolve_levels;
 use crate::stage::{RunPlan, Show};
 
@@ -37,7 +37,7 @@ pub fn curve_of_targets(
     request: &FioRequest,
     asked: &CurveOfTargets,
     (interrupt, show): (&Interrupt, Show<'_>),
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     let OpenedJobs { plan, mut opened } = open_jobs(request)?;
     opened.description.given = names_of(request).join(", ");
     Session::new(opened, &request.bench, interrupt, show).carry_out(CurveMeasurer {
@@ -73,7 +73,7 @@ impl MeasurementPlan for CurveMeasurer<'_> {
         }
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         lay_out(session, &self.plan)?;
         let recall = match self.plan.writes_blank_files() {
             true => Recall::Never,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use crate::session::Result;
 use drivers::free_space;
 use host::inspect;
 use lab::bench::{BenchError, of_full_host};
@@ -74,7 +75,7 @@ impl CollectedTimes {
 ///
 /// # Errors
 /// When a job cannot be carried out somewhere, or hosts differ.
-pub(super) fn open_on_all(ranks: &Ranks, request: &FioRequest) -> Result<OpenedJobs, BenchError> {
+pub(super) fn open_on_all(ranks: &Ranks, request: &FioRequest) -> Result<OpenedJobs> {
     let (plan, differences) = opened_on_all(
         planned(request),
         |plan| claims(plan, request),
@@ -99,7 +100,7 @@ pub(super) fn open_on_all(ranks: &Ranks, request: &FioRequest) -> Result<OpenedJ
     Ok(OpenedJobs { plan, opened })
 }
 
-fn planned(request: &FioRequest) -> Result<FioPlan, BenchError> {
+fn planned(request: &FioRequest) -> Result<FioPlan> {
     let plan = plan_jobs(&filling(request)?, &|path: &Path| {
         size_of(path, &request.bench.setup)
     });
@@ -116,7 +117,7 @@ fn planned(request: &FioRequest) -> Result<FioPlan, BenchError> {
 }
 
 /// What a plan takes, and from where.
-fn claims(plan: &FioPlan, request: &FioRequest) -> Result<HostClaims, BenchError> {
+fn claims(plan: &FioPlan, request: &FioRequest) -> Result<HostClaims> {
     let mut places: Vec<(PathBuf, u64)> = Vec::new();
     let mut known = BTreeMap::new();
     for file in &plan.files {
@@ -129,7 +130,7 @@ fn claims(plan: &FioPlan, request: &FioRequest) -> Result<HostClaims, BenchError
             places[at].1 += file.needs;
         }
     }
-    let claim = |(place, needs): (PathBuf, u64)| -> Result<TargetClaim, BenchError> {
+    let claim = |(place, needs): (PathBuf, u64)| -> Result<TargetClaim> {
         let (target, _) = inspect::inspect(&place)?;
         let space = match needs {
             0 => 0,

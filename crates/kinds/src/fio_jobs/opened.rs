@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::session::Result;
 use drivers::{
     AccessMode, Caching, OpenFilePool, Target, TargetOptions, direct_unit, free_space, is_kept_at,
 };
@@ -49,7 +50,7 @@ struct FoundFiles {
 ///
 /// # Errors
 /// When a job cannot be carried out.
-pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> {
+pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs> {
     if let Some(ranks) = &request.bench.ranks {
         return open_on_all(ranks, request);
     }
@@ -98,7 +99,7 @@ const MARGIN_PART: u64 = 64;
 
 /// The jobs of a request; those that fill a file system have the size of what is free there but
 /// for its reserve, shared equally among them.
-pub(super) fn filling(request: &FioRequest) -> Result<Vec<Job>, BenchError> {
+pub(super) fn filling(request: &FioRequest) -> Result<Vec<Job>> {
     let mut jobs = request.jobs.clone();
     let fill = jobs.iter().filter(|job| job.files.fill);
     let shares: u64 = fill.map(|job| u64::from(job.copies)).sum();
@@ -122,7 +123,7 @@ pub(super) fn filling(request: &FioRequest) -> Result<Vec<Job>, BenchError> {
 fn refuse_changed(
     before: &BTreeMap<PathBuf, Option<u64>>,
     now: &BTreeMap<PathBuf, Option<u64>>,
-) -> Result<(), BenchError> {
+) -> Result<()> {
     let changed = before
         .iter()
         .find(|(path, size)| now.get(*path) != Some(*size));
@@ -154,10 +155,7 @@ pub(super) fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
 }
 
 /// fio writes into whatever its job names; here that takes a word.
-pub(super) fn refuse_unwanted_writes(
-    plan: &FioPlan,
-    request: &FioRequest,
-) -> Result<(), BenchError> {
+pub(super) fn refuse_unwanted_writes(plan: &FioPlan, request: &FioRequest) -> Result<()> {
     if plan.storage != JobStorage::Files || request.bench.overwrite {
         return Ok(());
     }
@@ -186,7 +184,7 @@ pub(super) fn keep_files(
     plan: &FioPlan,
     request: &FioRequest,
     bench: &Bench,
-) -> Result<Vec<String>, BenchError> {
+) -> Result<Vec<String>> {
     let Bench::Real(real) = bench else {
         return Ok(Vec::new());
     };
@@ -200,7 +198,7 @@ pub(super) fn keep_files(
     Ok(real.keep(&left)?)
 }
 
-fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>)> {
     match plan.storage {
         _ if plan.files.is_empty() && plan.called.is_none() => {
             Ok((open_null(Bytes(0), 0).description, Vec::new()))
@@ -222,7 +220,7 @@ fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchEr
 const PLACES_MAX: usize = 64;
 
 /// The first place, with the cautions of all: one that not every place has names its own.
-fn describe_files(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+fn describe_files(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>)> {
     let mut places: Vec<PathBuf> = Vec::new();
     let called = plan.called.iter().map(|it| existing(&it.directory));
     for place in plan.files.iter().map(place_of).chain(called) {
@@ -328,7 +326,7 @@ fn refuse_misaligned(jobs: &[Job], plan: &FioPlan) -> Result<(), PlanError> {
     Ok(())
 }
 
-pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, BenchError> {
+pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench> {
     let settings = &request.bench.storage;
     let (description, cautions) = describe(plan)?;
     let bench = match &plan.storage {
@@ -347,7 +345,7 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<OpenedBench, 
             open_files::check(plan).map_err(LaboratoryError::from)?;
             let owner = directory_owner("fio");
             let pool = OpenFilePool::new(plan.open_files as usize);
-            let wanted = |file: &PlannedFile| -> Result<WantedFile, BenchError> {
+            let wanted = |file: &PlannedFile| -> Result<WantedFile> {
                 Ok(WantedFile {
                     pool: file.is_on_demand.then(|| Arc::clone(&pool)),
                     ..wanted_file(file, request)?
@@ -396,7 +394,7 @@ fn kept<L>(laboratory: L, request: &FioRequest) -> Kept<L> {
     Kept::new(laboratory, cells, request.bench.storage.seed)
 }
 
-fn wanted_file(file: &PlannedFile, request: &FioRequest) -> Result<WantedFile, BenchError> {
+fn wanted_file(file: &PlannedFile, request: &FioRequest) -> Result<WantedFile> {
     let make = match file.exists {
         Some(_) => None,
         None => Some(FileToMake {
@@ -417,7 +415,7 @@ fn wanted_file(file: &PlannedFile, request: &FioRequest) -> Result<WantedFile, B
 }
 
 /// Bytes that stay free on the file system of a directory: as asked for, or its own share.
-pub(super) fn reserve_at(directory: &Path, request: &FioRequest) -> Result<u64, BenchError> {
+pub(super) fn reserve_at(directory: &Path, request: &FioRequest) -> Result<u64> {
     match request.bench.reserve {
         Some(reserve) => Ok(reserve.0),
         None => Ok(free_space(directory)
@@ -435,7 +433,7 @@ pub(super) const fn reach_of(bench: &Bench, recall: Recall) -> HostReach {
 }
 
 /// Verify what the plan says.
-pub(super) fn verify(bench: &mut Bench, plan: &FioPlan) -> Result<(), BenchError> {
+pub(super) fn verify(bench: &mut Bench, plan: &FioPlan) -> Result<()> {
     let (Bench::Real(real), Some(verify)) = (bench, &plan.verify) else {
         return Ok(());
     };

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::{Follower, RowKey, RowRecord};
 use fio::{Job, JobLogs, SteadyReport, SteadyWatch};
-use lab::bench::{Bench, BenchError};
+use lab::bench::Bench;
 use lab::laboratory::Outcome;
 use procedure::Ending;
 use results::{Warning, WarningCode};
@@ -19,7 +19,7 @@ use super::plan::{FioPlan, JobPhase, PlannedFile};
 use super::run::JobTimes;
 use super::steady_count::SteadyCount;
 use crate::feed::{CompletionFeed, WhenFull};
-use crate::session::Session;
+use crate::session::{Result, Session};
 
 /// Reports while jobs run.
 pub struct StatusReports<'a> {
@@ -85,8 +85,8 @@ impl<'a> PhaseReporter<'a> {
         phase: &JobPhase,
         before: &[JobTimes],
         session: &mut Session<'_>,
-        measure: impl FnOnce(&mut Session<'_>, Look<'_>) -> Result<Outcome, BenchError>,
-    ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
+        measure: impl FnOnce(&mut Session<'_>, Look<'_>) -> Result<Outcome>,
+    ) -> Result<(Outcome, Option<SteadyReport>)> {
         let first = self.copies;
         self.copies += phase.workloads.len();
         if self.logs.is_empty() && self.status.is_none() && phase.steady.is_none() {

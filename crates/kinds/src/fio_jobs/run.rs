@@ -21,7 +21,7 @@ use super::hosts::{CollectedTimes, HostTimes};
 use super::opened::{OpenedJobs, access_of, is_real, keep_files, open_jobs, reach_of, verify};
 use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
 use super::reporting::{Look, PhaseReporter, Reporting};
-use crate::session::{MeasurementPlan, Session, TrialProgress};
+use crate::session::{MeasurementPlan, Result, Session, TrialProgress};
 use crate::single_load::TRIAL;
 use crate::stage::Show;
 
@@ -99,7 +99,7 @@ pub fn run_jobs(
     interrupt: &Interrupt,
     reporting: Reporting<'_>,
     show: Show<'_>,
-) -> Result<FioRun, BenchError> {
+) -> Result<FioRun> {
     let OpenedJobs { plan, opened } = open_jobs(request)?;
     let direct = opened.facts.access;
     let mut session = Session::new(opened, &request.bench, interrupt, show);
@@ -130,7 +130,7 @@ struct JobsPlan<'a, 'b> {
 impl MeasurementPlan for JobsPlan<'_, '_> {
     type Outcome = FioRun;
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         let done = self.phases.carry_out(session, &self.plan, self.request);
         let findings = session.bench.findings();
         self.found = lines_of(&findings, &self.plan);
@@ -259,7 +259,7 @@ impl<'b> PhaseRunner<'b> {
         session: &mut Session<'_>,
         plan: &FioPlan,
         request: &FioRequest,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         lay_out(session, plan)?;
         let (shape, recall) = (request.shape.as_ref(), self.recall(plan));
         for (number, phase) in plan.phases.iter().enumerate() {
@@ -310,7 +310,7 @@ impl<'b> PhaseRunner<'b> {
         session: &mut Session<'_>,
         (phase, recall): (&JobPhase, Recall),
         trial: &Trial,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         let begun = session.spent;
         let measured = self
             .reporter
@@ -344,12 +344,12 @@ impl<'b> PhaseRunner<'b> {
 }
 
 /// Write the files that are made and read.
-pub(super) fn lay_out(session: &mut Session<'_>, plan: &FioPlan) -> Result<(), BenchError> {
+pub(super) fn lay_out(session: &mut Session<'_>, plan: &FioPlan) -> Result<()> {
     measure_before(session, &fill_trials(plan, &session.bench))
 }
 
 /// What comes before a phase, and is no result.
-fn measure_before(session: &mut Session<'_>, trials: &[Trial]) -> Result<(), BenchError> {
+fn measure_before(session: &mut Session<'_>, trials: &[Trial]) -> Result<()> {
     for trial in trials {
         measure(session, trial, Recall::Fill, &mut |_| true)?;
         session.go_on(trial, None)?;
@@ -363,7 +363,7 @@ pub(super) fn measure(
     trial: &Trial,
     recall: Recall,
     look: Look<'_>,
-) -> Result<Outcome, BenchError> {
+) -> Result<Outcome> {
     let (expected, spent) = (expected(trial), session.spent);
     let reach = reach_of(&session.bench, recall);
     let progress = |glimpse: &Glimpse| TrialProgress {

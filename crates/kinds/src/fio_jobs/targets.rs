@@ -1,7 +1,6 @@
 //! Several targets, or several workloads, at once: a trial with a row for each of them.
 
 use host::interrupt::Interrupt;
-use lab::bench::BenchError;
 use procedure::{RowOutline, row_measurement};
 use results::{Measurement, Run};
 use units::{Duration, format_count};
@@ -10,6 +9,7 @@ use workload::{JobSpec, OpKind};
 use super::laws::law_of_row;
 use super::reporting::Reporting;
 use super::run::{FioRequest, FioRun, JobTimes, TrialShape, run_jobs};
+use crate::session::Result;
 use crate::stage::Show;
 
 /// A row that does less than this part of what it is offered is saturated.
@@ -23,7 +23,7 @@ pub fn trial_of_targets(
     request: &FioRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     let done = run_jobs(request, interrupt, Reporting::default(), show)?;
     let FioRun {
         mut run,

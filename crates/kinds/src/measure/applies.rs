@@ -8,7 +8,7 @@ use units::TargetName;
 
 use super::Stop;
 use super::kind::{Kind, Made, Measured, Measuring, Setting};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::settings::Settings;
 
 /// On which storage a setting says something.
@@ -62,7 +62,7 @@ fn bound(settings: &Settings<'_>) -> Vec<(&'static str, Applies)> {
 }
 
 impl FittedSettings {
-    fn fit(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn fit(&self, place: &ReplicateContext) -> Result<()> {
         let target = self.measuring.target(place);
         let targets = &self.kind.targets;
         targets.check(self.kind.name, &target, &place.permission)?;
@@ -88,17 +88,17 @@ impl Measuring for FittedSettings {
         self.measuring.target(place)
     }
 
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         self.fit(place)?;
         self.measuring.check(place)
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         self.fit(place)?;
         self.measuring.measure(place, stop)
     }
 
-    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {
         self.fit(place)?;
         self.measuring.measured(place, stop)
     }

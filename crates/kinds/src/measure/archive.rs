@@ -17,7 +17,7 @@ use super::form::ValueForm;
 use super::kind::{Kind, Measuring, flag, made, settings};
 use super::made::{Checker, MadeFiles, open_made};
 use super::net;
-use super::place::{MeasureError, ReplicateContext, go_on};
+use super::place::{MeasureError, ReplicateContext, Result, go_on};
 use super::records::{Gauge, Who};
 use super::settings::{SettingFault, Settings};
 use super::store::{check_store, open_store, pump};
@@ -137,11 +137,7 @@ impl ArchiveMeasurement {
     }
 
     /// Do it to each file, several at once, and tell what that took.
-    fn each(
-        &self,
-        act: &(impl Fn(u64) -> Result<(), MeasureError> + Sync),
-        stop: &Stop,
-    ) -> Result<Vec<Reading>, MeasureError> {
+    fn each(&self, act: &(impl Fn(u64) -> Result<()> + Sync), stop: &Stop) -> Result<Vec<Reading>> {
         let next = AtomicU64::new(0);
         let seconds = Mutex::new(vec![0.0; self.files as usize]);
         let (next, times) = (&next, &seconds);
@@ -177,11 +173,11 @@ impl ArchiveMeasurement {
 }
 
 impl Measuring for ArchiveMeasurement {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         check_store(self.store.as_deref(), self.ca.as_deref(), place)
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let wanted = self.files.saturating_mul(self.size.0);
         let directory = place.work_directory(self.kind(), wanted.saturating_mul(2))?;
         let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
@@ -240,8 +236,8 @@ impl Measuring for ArchiveMeasurement {
 fn compare(
     files: &MadeFiles<'_>,
     stop: &Stop,
-    read: impl Fn(u64, &mut Checker<'_>) -> Result<(), MeasureError>,
-) -> Result<(), MeasureError> {
+    read: impl Fn(u64, &mut Checker<'_>) -> Result<()>,
+) -> Result<()> {
     for number in 0..files.count() {
         go_on(stop)?;
         let mut checker = files.checker(number);

@@ -19,7 +19,7 @@ use workload::{ClientSpec, OwnCounts, OwnSpec};
 use super::Stop;
 use super::kind::{Measured, Measuring};
 use super::models::{open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{ReplicateContext, Result};
 use super::settings::Settings;
 use super::targets::on_error;
 
@@ -180,7 +180,7 @@ fn of_units(rate: KnownMetric, found: &Measurement) -> Vec<Reading> {
 }
 
 impl<T: ClientLoad> Measuring for T {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         let rules = self.rules();
         match place.target.model() {
             Some(name) => {
@@ -193,11 +193,11 @@ impl<T: ClientLoad> Measuring for T {
         }
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         Ok(self.measured(place, stop)?.readings)
     }
 
-    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {
         self.check(place)?;
         let rules = self.rules();
         let mut opened = open_bench(&rules.request(place))?;

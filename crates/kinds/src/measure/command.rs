@@ -14,7 +14,7 @@ use units::{Duration, TargetName};
 use super::Stop;
 use super::form::{ANY_TIME, TextOrList, ValueForm};
 use super::kind::{Kind, Measuring, flag, made, settings};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::settings::{SettingFault, Settings};
 use super::targets::Targets;
 use host::process::{
@@ -119,7 +119,7 @@ impl CommandMeasurement {
         })
     }
 
-    fn directory<'a>(&'a self, place: &'a ReplicateContext) -> Result<&'a Path, MeasureError> {
+    fn directory<'a>(&'a self, place: &'a ReplicateContext) -> Result<&'a Path> {
         let Some(directory) = &self.directory else {
             return place.directory(KIND.name);
         };
@@ -134,7 +134,7 @@ impl CommandMeasurement {
     }
 
     /// Run it once, to its end.
-    fn run(&self, place: &ReplicateContext, stop: &Stop) -> Result<FinishedCommand, MeasureError> {
+    fn run(&self, place: &ReplicateContext, stop: &Stop) -> Result<FinishedCommand> {
         let spec = ProcessSpec {
             words: &self.words,
             variables: &place.variables,
@@ -191,7 +191,7 @@ impl Measuring for CommandMeasurement {
         )
     }
 
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         self.directory(place)?;
         if self.caches == Caches::Cold {
             let opened = fs::OpenOptions::new().write(true).open(DROP_CACHES);
@@ -203,7 +203,7 @@ impl Measuring for CommandMeasurement {
         Ok(())
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         match self.caches {
             Caches::AsTheyAre => {}
             Caches::Warm => drop(self.run(place, stop)?),

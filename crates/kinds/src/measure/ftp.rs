@@ -22,7 +22,7 @@ use super::Stop;
 use super::form::ValueForm;
 use super::kind::{Kind, Measuring, flag, made, settings};
 use super::net::{self, ServerClock, byte_rate, cpu_per_mib};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::settings::{SettingFault, Settings};
 use super::targets::Targets;
 
@@ -196,7 +196,7 @@ impl Ftp {
         (number, file): (usize, Url),
         place: &ReplicateContext,
         directory: Option<&WorkDirectory>,
-    ) -> Result<FtpPlan, MeasureError> {
+    ) -> Result<FtpPlan> {
         let local = directory.map(|it| it.create_copy(&format!("file{number}")));
         Ok(FtpPlan {
             file,
@@ -240,11 +240,11 @@ fn transfer_all(
 }
 
 impl Measuring for Ftp {
-    fn check(&self, _: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, _: &ReplicateContext) -> Result<()> {
         net::check_socket(&self.socket)
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let directory = match self.has_local_file {
             true => Some(place.work_directory(KIND.name, ROOM_BYTES + self.extent)?),
             false => None,
@@ -283,7 +283,7 @@ impl Measuring for Ftp {
 }
 
 /// Bytes that a local file may take beside the reserve: only the server knows how large it will be.
-fn room(place: &ReplicateContext) -> Result<u64, MeasureError> {
+fn room(place: &ReplicateContext) -> Result<u64> {
     let space = free_space(Path::new(&place.target))?;
     let reserve = place.reserve.map_or(space.reserve, |it| it.0);
     Ok(space.available.saturating_sub(reserve))

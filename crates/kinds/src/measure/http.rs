@@ -20,7 +20,7 @@ use super::Stop;
 use super::form::{ANY_TIME, TextOrList, ValueForm};
 use super::kind::{Kind, Measuring, made, settings};
 use super::net::{self, ServerClock, byte_rate};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::settings::{SettingFault, Settings};
 use host::limits::check_budget;
 
@@ -118,7 +118,7 @@ impl Http {
         })
     }
 
-    fn measure_here(&self, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure_here(&self, stop: &Stop) -> Result<Vec<Reading>> {
         let failed = |error: &dyn std::error::Error| MeasureError::Failed(error.to_string());
         let endpoint = Endpoint::of(&self.page, self.ca.as_deref());
         let endpoint = endpoint.map_err(|error| failed(&error))?;
@@ -147,7 +147,7 @@ impl Http {
         &self,
         endpoint: &Endpoint,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Vec<String>, MeasureError> {
+    ) -> Result<Vec<String>> {
         let paths = match &self.objects {
             Objects::These(paths) => return Ok(paths.clone()),
             Objects::Inlined => {
@@ -170,11 +170,7 @@ impl Http {
         }
     }
 
-    fn refuse_faults(
-        &self,
-        outcome: &PageOutcome,
-        endpoint: &Endpoint,
-    ) -> Result<(), MeasureError> {
+    fn refuse_faults(&self, outcome: &PageOutcome, endpoint: &Endpoint) -> Result<()> {
         let faults = &outcome.faults;
         let is_nothing = outcome.requests == 0 || outcome.requests_counted == 0;
         if faults.total() == 0 && is_nothing {
@@ -216,7 +212,7 @@ impl Http {
 }
 
 impl Measuring for Http {
-    fn check(&self, _: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, _: &ReplicateContext) -> Result<()> {
         let files = self.clients.saturating_mul(self.connections) as u64;
         check_budget(files, 0).map_err(|error| {
             let Self {
@@ -230,7 +226,7 @@ impl Measuring for Http {
         })
     }
 
-    fn measure(&self, _: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, _: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let inside = run_in(self.namespace.as_deref(), || self.measure_here(stop));
         inside.map_err(|error| net::of_name_space(&error))?
     }

@@ -9,7 +9,7 @@ use units::TargetName;
 use super::Stop;
 use super::applies::Applies;
 use super::form::ValueForm;
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{ReplicateContext, Result};
 use super::settings::{SettingFault, Settings};
 use super::targets::Targets;
 
@@ -33,7 +33,7 @@ pub trait Measuring: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// When its settings do not fit the place.
-    fn check(&self, _place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, _place: &ReplicateContext) -> Result<()> {
         Ok(())
     }
 
@@ -42,13 +42,13 @@ pub trait Measuring: fmt::Debug + Send + Sync {
     /// # Errors
     /// When the storage or the command fails, the settings do not fit the place, or somebody
     /// stopped it. There are no readings then, and nothing of ours is left.
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError>;
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>>;
 
     /// The same, with what a reader of the figures must know.
     ///
     /// # Errors
     /// Those of [`measure`](Self::measure).
-    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {
         let readings = self.measure(place, stop)?;
         Ok(Measured {
             readings,

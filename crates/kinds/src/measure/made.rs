@@ -9,7 +9,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::copy::cool;
-use super::place::MeasureError;
+use super::place::{MeasureError, Result};
 use super::records::{Named, RecordPattern, Synced, write_records};
 
 /// Bytes of the records that the files consist of.
@@ -35,7 +35,7 @@ impl<'a> MadeFiles<'a> {
         size: Bytes,
         seed: u64,
         stop: &Stop,
-    ) -> Result<Self, MeasureError> {
+    ) -> Result<Self> {
         let mut this = Self {
             directory,
             count,
@@ -59,7 +59,7 @@ impl<'a> MadeFiles<'a> {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn cool(&self) -> Result<(), MeasureError> {
+    pub fn cool(&self) -> Result<()> {
         for number in 0..self.count {
             let file = self.open(number)?;
             cool(Named {
@@ -91,7 +91,7 @@ impl<'a> MadeFiles<'a> {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn open(&self, number: u64) -> Result<File, MeasureError> {
+    pub fn open(&self, number: u64) -> Result<File> {
         open_made(self.directory, &self.name(number))
     }
 
@@ -115,7 +115,7 @@ impl<'a> MadeFiles<'a> {
 ///
 /// # Errors
 /// When it was not made here, or the system refuses.
-pub fn open_made(directory: &WorkDirectory, name: &str) -> Result<File, MeasureError> {
+pub fn open_made(directory: &WorkDirectory, name: &str) -> Result<File> {
     let target = directory.open_target(name, Caching::Buffered)?;
     let mut file = target
         .file()
@@ -146,7 +146,7 @@ impl Checker<'_> {
     ///
     /// # Errors
     /// When it did not.
-    pub fn finish(&self) -> Result<(), MeasureError> {
+    pub fn finish(&self) -> Result<()> {
         let name = self.files.name(self.number);
         match self.differs_at {
             Some(at) => Err(MeasureError::Failed(format!(

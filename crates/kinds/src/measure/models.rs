@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 use workload::{ClientId, Durability, Errno};
 
 use super::Stop;
-use super::place::{MeasureError, go_on};
+use super::place::{MeasureError, Result, go_on};
 use super::records::Spent;
 use super::steps::{Carried, Carrier, IoAction, IoSteps, Passage};
 use lab::bench::BenchError;
@@ -28,7 +28,7 @@ pub struct ModelTarget {
 ///
 /// # Errors
 /// When there is no such model, or it has faults, which are not injected here.
-pub fn open_part(name: &str) -> Result<SimSpec, MeasureError> {
+pub fn open_part(name: &str) -> Result<SimSpec> {
     let spec = open_model(name).map_err(BenchError::from)?;
     if spec.faults == sim::Faults::default() {
         return Ok(spec);
@@ -39,7 +39,7 @@ pub fn open_part(name: &str) -> Result<SimSpec, MeasureError> {
 }
 
 /// Refuse a model that is only read.
-pub fn refuse_read_only(spec: &SimSpec) -> Result<(), MeasureError> {
+pub fn refuse_read_only(spec: &SimSpec) -> Result<()> {
     if !spec.is_read_only() {
         return Ok(());
     }
@@ -50,7 +50,7 @@ pub fn refuse_read_only(spec: &SimSpec) -> Result<(), MeasureError> {
 }
 
 /// Refuse what does not fit on a model.
-pub fn refuse_larger(what: &str, bytes: u64, spec: &SimSpec) -> Result<(), MeasureError> {
+pub fn refuse_larger(what: &str, bytes: u64, spec: &SimSpec) -> Result<()> {
     if bytes <= spec.size.0 {
         return Ok(());
     }
@@ -88,11 +88,7 @@ pub fn command(client: u64, action: Action, offset: u64, len: u64) -> Command {
 ///
 /// # Errors
 /// When the model gives an error.
-pub fn perform(
-    device: &mut dyn Device,
-    now: Instant,
-    command: Command,
-) -> Result<Instant, MeasureError> {
+pub fn perform(device: &mut dyn Device, now: Instant, command: Command) -> Result<Instant> {
     let mut answers: Vec<Answer> = Vec::new();
     settle(device, now, &mut answers);
     device.begin(now, command);
@@ -173,7 +169,7 @@ impl ModelPair {
     ///
     /// # Errors
     /// When a model gives an error, or somebody stopped it.
-    pub fn pass(self, passage: Passage, stop: &Stop) -> Result<(Self, Passed), MeasureError> {
+    pub fn pass(self, passage: Passage, stop: &Stop) -> Result<(Self, Passed)> {
         let between = Between {
             window: passage.window,
             work_byte: passage.work_byte,
@@ -220,7 +216,7 @@ impl ModelPair {
 }
 
 impl Carrier for ModelPair {
-    fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried, MeasureError> {
+    fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried> {
         let (this, passed) = self.pass(passage, stop)?;
         Ok(Carried {
             spent: spent_until(this.now),

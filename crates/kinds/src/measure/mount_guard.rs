@@ -8,7 +8,7 @@ use drivers::{DIRECTORY_PREFIX, FreeSpace, free_space};
 use results::environment::TargetKind;
 use units::Bytes;
 
-use super::place::MeasureError;
+use super::place::{MeasureError, Result};
 use host::inspect::facts::SystemRoots;
 use host::inspect::inspect;
 use host::inspect::mounts::{self, Mount};
@@ -28,7 +28,7 @@ const MEMORY_PART: u64 = 2;
 ///
 /// # Errors
 /// When it is none; the message says why, and what would be one.
-pub fn refuse_mount(target: &Path) -> Result<(), MeasureError> {
+pub fn refuse_mount(target: &Path) -> Result<()> {
     let refused = |why: String| {
         MeasureError::Usage(format!(
             "{} is not filled: {why}. Name the mount point of an empty file system made for it, \

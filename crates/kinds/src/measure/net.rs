@@ -14,7 +14,7 @@ use units::Bytes;
 use super::Stop;
 use super::form::{ANY_TIME, ValueForm};
 use super::kind::settings;
-use super::place::{MeasureError, go_on};
+use super::place::{MeasureError, Result, go_on};
 use super::settings::{SettingFault, Settings};
 use super::targets::{NO_BUCKET, TargetUse, Targets};
 
@@ -91,7 +91,7 @@ pub(super) fn socket(settings: &Settings<'_>) -> SocketOptions {
 }
 
 /// Options of a socket that the system does not take are told before anything is set up.
-pub(super) fn check_socket(options: &SocketOptions) -> Result<(), MeasureError> {
+pub(super) fn check_socket(options: &SocketOptions) -> Result<()> {
     let checked = options.check();
     checked.map_err(|error| MeasureError::Usage(error.to_string()))
 }
@@ -120,13 +120,13 @@ pub(super) struct ServerClock<'a> {
 
 impl<'a> ServerClock<'a> {
     /// Look for the first time.
-    pub fn start(server: Option<&'a MeasuredProcess>) -> Result<Self, MeasureError> {
+    pub fn start(server: Option<&'a MeasuredProcess>) -> Result<Self> {
         let before = server.map(used).transpose()?;
         Ok(Self { server, before })
     }
 
     /// What it has used since.
-    pub fn stop(self) -> Result<Option<Duration>, MeasureError> {
+    pub fn stop(self) -> Result<Option<Duration>> {
         let (Some(server), Some(before)) = (self.server, self.before) else {
             return Ok(None);
         };
@@ -134,7 +134,7 @@ impl<'a> ServerClock<'a> {
     }
 }
 
-fn used(server: &MeasuredProcess) -> Result<Duration, MeasureError> {
+fn used(server: &MeasuredProcess) -> Result<Duration> {
     let name = match server {
         MeasuredProcess::Process(pid) => format!("number {pid}"),
         MeasuredProcess::Named(name) => format!("name {name:?}"),

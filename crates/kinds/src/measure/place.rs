@@ -73,6 +73,9 @@ impl MeasureError {
     }
 }
 
+/// What comes of measuring, unless it fails.
+pub type Result<T, E = MeasureError> = std::result::Result<T, E>;
+
 /// Every path that a measurement of this kind measures when the study's target is `target`, with
 /// what is only read.
 pub fn measured_paths(kind: &str, settings: &toml::Table, target: &TargetName) -> Vec<TargetName> {
@@ -117,7 +120,7 @@ impl ReplicateContext {
     ///
     /// # Errors
     /// When it is anything else.
-    pub fn directory(&self, kind: &str) -> Result<&Path, MeasureError> {
+    pub fn directory(&self, kind: &str) -> Result<&Path> {
         let path = Path::new(&self.target);
         match path.metadata() {
             Ok(found) if found.is_dir() => Ok(path),
@@ -133,7 +136,7 @@ impl ReplicateContext {
     ///
     /// # Errors
     /// When there is too little room, or the system refuses.
-    pub fn work_directory(&self, kind: &str, wanted: u64) -> Result<WorkDirectory, MeasureError> {
+    pub fn work_directory(&self, kind: &str, wanted: u64) -> Result<WorkDirectory> {
         let path = self.directory(kind)?;
         let reserve = match self.reserve {
             Some(reserve) => reserve.0,
@@ -159,7 +162,7 @@ pub fn owner(kind: &str) -> DirectoryOwner {
 ///
 /// # Errors
 /// When one did.
-pub fn go_on(stop: &Stop) -> Result<(), MeasureError> {
+pub fn go_on(stop: &Stop) -> Result<()> {
     match stop.is_raised() {
         None => Ok(()),
         Some(signal) => Err(MeasureError::Interrupted {

@@ -17,7 +17,7 @@ use units::{Bytes, Duration};
 
 use super::Stop;
 use super::form::ValueForm;
-use super::place::{MeasureError, go_on};
+use super::place::{MeasureError, Result, go_on};
 use super::settings::Settings;
 use super::steps::{IoAction, IoStep, sequence, write_action};
 use host::counters::{process_cpu_ns, thread_cpu_ns};
@@ -45,7 +45,7 @@ impl RecordPattern {
     ///
     /// # Errors
     /// When there is no memory for them.
-    pub fn new(len: Bytes, seed: u64) -> Result<Self, MeasureError> {
+    pub fn new(len: Bytes, seed: u64) -> Result<Self> {
         let len = usize::try_from(len.0).unwrap_or(usize::MAX).max(1);
         let count = VARIETY_BYTES.div_ceil(len);
         let mut memory = buffer(len.saturating_mul(count))?;
@@ -86,7 +86,7 @@ impl RecordPattern {
     ///
     /// # Errors
     /// When it is not what was written.
-    pub fn refuse_other(&self, path: &Path, number: u64, bytes: &[u8]) -> Result<(), MeasureError> {
+    pub fn refuse_other(&self, path: &Path, number: u64, bytes: &[u8]) -> Result<()> {
         if self.begins(number, bytes) {
             return Ok(());
         }
@@ -169,7 +169,7 @@ fn head_of(stamp: &[u8; STAMP_BYTES], len: usize) -> &[u8] {
 ///
 /// # Errors
 /// When there is none.
-pub fn buffer(len: usize) -> Result<AlignedBuffer, MeasureError> {
+pub fn buffer(len: usize) -> Result<AlignedBuffer> {
     AlignedBuffer::zeroed(len).map_err(|error| MeasureError::Failed(error.to_string()))
 }
 
@@ -307,7 +307,7 @@ pub fn write_records(
     size: Bytes,
     synced: Synced,
     stop: &Stop,
-) -> Result<Flow, MeasureError> {
+) -> Result<Flow> {
     let gauge = Gauge::start(Who::Thread);
     for step in sequence(write_action(synced), size, pattern.record_len()) {
         look(step, stop)?;
@@ -330,7 +330,7 @@ pub fn read_records(
     size: Bytes,
     written: Option<&RecordPattern>,
     stop: &Stop,
-) -> Result<Flow, MeasureError> {
+) -> Result<Flow> {
     let mut memory = buffer(len.0 as usize)?;
     let gauge = Gauge::start(Who::Thread);
     for step in sequence(IoAction::Read, size, len) {
@@ -350,7 +350,7 @@ pub fn read_record(
     record: &mut [u8],
     written: Option<&RecordPattern>,
     step: IoStep,
-) -> Result<(), MeasureError> {
+) -> Result<()> {
     let read = from.file.read_exact_at(record, step.offset);
     read.map_err(MeasureError::io("read", from.path))?;
     written.map_or(Ok(()), |pattern| {
@@ -368,7 +368,7 @@ pub fn write_record(
     pattern: &mut RecordPattern,
     first: u64,
     step: IoStep,
-) -> Result<(), MeasureError> {
+) -> Result<()> {
     let number = first + step.offset / pattern.record_len().0;
     let record = &pattern.record(number)[..step.len as usize];
     let written = to.file.write_all_at(record, step.offset);
@@ -391,13 +391,13 @@ pub fn wrong_data(path: &Path, offset: u64) -> MeasureError {
 ///
 /// # Errors
 /// When it does not take it.
-pub fn sync(to: Named<'_>) -> Result<(), MeasureError> {
+pub fn sync(to: Named<'_>) -> Result<()> {
     to.file
         .sync_data()
         .map_err(MeasureError::io("sync", to.path))
 }
 
-fn look(step: IoStep, stop: &Stop) -> Result<(), MeasureError> {
+fn look(step: IoStep, stop: &Stop) -> Result<()> {
     if step.offset % LOOK_BYTES < step.len {
         go_on(stop)?;
     }
@@ -421,7 +421,7 @@ pub fn synced(settings: &Settings<'_>) -> Synced {
 ///
 /// # Errors
 /// When there is none, or the file system cannot do it.
-pub fn make_room(file: Named<'_>, start: u64, len: u64) -> Result<(), MeasureError> {
+pub fn make_room(file: Named<'_>, start: u64, len: u64) -> Result<()> {
     match fallocate(file.file, FallocateFlags::empty(), start, len) {
         Ok(()) => Ok(()),
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(MeasureError::Usage(format!(

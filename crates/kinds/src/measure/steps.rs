@@ -5,7 +5,7 @@ use results::{Reading, Warning};
 use units::Bytes;
 
 use super::Stop;
-use super::place::MeasureError;
+use super::place::Result;
 use super::records::{Spent, Synced};
 
 /// What is asked.
@@ -107,5 +107,5 @@ pub trait Carrier {
     ///
     /// # Errors
     /// When the storage fails, or somebody stopped it.
-    fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried, MeasureError>;
+    fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried>;
 }

@@ -10,7 +10,7 @@ use sys::drop_cached;
 use units::TargetName;
 
 use super::made::open_made;
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::s3::open_bucket;
 
 /// How an address of a bucket begins.
@@ -45,43 +45,38 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// When the store refuses, or `content` ends early.
-    fn put(&self, name: &str, len: u64, content: &mut dyn StoreContent)
-    -> Result<(), MeasureError>;
+    fn put(&self, name: &str, len: u64, content: &mut dyn StoreContent) -> Result<()>;
 
     /// Write what is kept under `name` to `sink`; returns its length.
     ///
     /// # Errors
     /// When there is no such name, or the store or the sink fails.
-    fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64, MeasureError>;
+    fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64>;
 
     /// The names of what was put, in ascending order.
     ///
     /// # Errors
     /// When the store does not tell.
-    fn list(&self) -> Result<Vec<String>, MeasureError>;
+    fn list(&self) -> Result<Vec<String>>;
 
     /// Forget what this machine's memory holds of it, so that the next `get` goes to the store.
     ///
     /// # Errors
     /// When the system refuses.
-    fn cool(&self) -> Result<(), MeasureError>;
+    fn cool(&self) -> Result<()>;
 
     /// Remove all that this run put into it.
     ///
     /// # Errors
     /// When something is left; the message says where.
-    fn close(&self) -> Result<(), MeasureError>;
+    fn close(&self) -> Result<()>;
 }
 
 /// Say whether the store that `named` means can be used, before anything is put into it.
 ///
 /// # Errors
 /// When it cannot.
-pub fn check_store(
-    named: Option<&str>,
-    ca: Option<&Path>,
-    place: &ReplicateContext,
-) -> Result<(), MeasureError> {
+pub fn check_store(named: Option<&str>, ca: Option<&Path>, place: &ReplicateContext) -> Result<()> {
     if let Some(named) = named.filter(|it| it.starts_with(S3_PREFIX)) {
         return open_bucket(named, ca, place.seed).map(drop);
     }
@@ -98,7 +93,7 @@ pub fn open_store(
     ca: Option<&Path>,
     place: &ReplicateContext,
     wanted: u64,
-) -> Result<Box<dyn Store>, MeasureError> {
+) -> Result<Box<dyn Store>> {
     if let Some(named) = named.filter(|it| it.starts_with(S3_PREFIX)) {
         return open_bucket(named, ca, place.seed);
     }
@@ -135,12 +130,7 @@ impl DirectoryStore {
 }
 
 impl Store for DirectoryStore {
-    fn put(
-        &self,
-        name: &str,
-        len: u64,
-        content: &mut dyn StoreContent,
-    ) -> Result<(), MeasureError> {
+    fn put(&self, name: &str, len: u64, content: &mut dyn StoreContent) -> Result<()> {
         let path = self.directory.path().join(name);
         let mut file = self.directory.create_file(name)?;
         self.names().insert(name.to_owned());
@@ -154,17 +144,17 @@ impl Store for DirectoryStore {
         file.sync_all().map_err(MeasureError::io("sync", &path))
     }
 
-    fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64, MeasureError> {
+    fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64> {
         let mut file = open_made(&self.directory, name)?;
         let path = self.directory.path().join(name);
         pump(&mut file, sink).map_err(MeasureError::io("read", &path))
     }
 
-    fn list(&self) -> Result<Vec<String>, MeasureError> {
+    fn list(&self) -> Result<Vec<String>> {
         Ok(self.names().iter().cloned().collect())
     }
 
-    fn cool(&self) -> Result<(), MeasureError> {
+    fn cool(&self) -> Result<()> {
         for name in self.list()? {
             let path = self.directory.path().join(&name);
             let dropped = drop_cached(&open_made(&self.directory, &name)?);
@@ -173,7 +163,7 @@ impl Store for DirectoryStore {
         Ok(())
     }
 
-    fn close(&self) -> Result<(), MeasureError> {
+    fn close(&self) -> Result<()> {
         Ok(self.directory.remove()?)
     }
 }

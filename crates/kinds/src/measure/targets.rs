@@ -10,7 +10,7 @@ use units::{Bytes, TargetName};
 
 use super::form::ValueForm;
 use super::kind::settings;
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::settings::Settings;
 
 /// What a kind does with each sort of target.
@@ -152,7 +152,7 @@ impl Targets {
         kind: &str,
         target: &TargetName,
         permission: &WritePermission,
-    ) -> Result<(), MeasureError> {
+    ) -> Result<()> {
         let sort = TargetSort::of(target)?;
         let found = match sort {
             TargetSort::Directory => self.directory,
@@ -181,7 +181,7 @@ enum TargetSort {
 }
 
 impl TargetSort {
-    fn of(target: &TargetName) -> Result<Self, MeasureError> {
+    fn of(target: &TargetName) -> Result<Self> {
         if target.is_model() {
             return Ok(Self::Model);
         }
@@ -223,7 +223,7 @@ impl ReplicateContext {
     ///
     /// # Errors
     /// When it is not.
-    pub fn refuse_unpermitted(&self, kind: &str) -> Result<(), MeasureError> {
+    pub fn refuse_unpermitted(&self, kind: &str) -> Result<()> {
         if self.permission.overwrite {
             return Ok(());
         }
@@ -243,7 +243,7 @@ impl ReplicateContext {
         kind: &str,
         (access, caching): (AccessMode, Caching),
         len: Bytes,
-    ) -> Result<Target, MeasureError> {
+    ) -> Result<Target> {
         if access == AccessMode::Overwrite {
             self.refuse_unpermitted(kind)?;
         }

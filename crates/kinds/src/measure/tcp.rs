@@ -11,7 +11,7 @@ use super::Stop;
 use super::form::ValueForm;
 use super::kind::{Kind, Measuring, made, settings};
 use super::net::{self, byte_rate, cpu_per_mib};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::settings::{SettingFault, Settings};
 
 pub const KIND: Kind = Kind {
@@ -76,11 +76,11 @@ impl Tcp {
 }
 
 impl Measuring for Tcp {
-    fn check(&self, _: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, _: &ReplicateContext) -> Result<()> {
         net::check_socket(&self.plan.socket)
     }
 
-    fn measure(&self, _: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, _: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let is_stopped = || stop.is_raised().is_some();
         let outcome = send_stream(&self.plan, &is_stopped)
             .map_err(|error| MeasureError::Usage(error.to_string()))?;

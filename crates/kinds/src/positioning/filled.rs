@@ -4,6 +4,7 @@ use procedure::{PositioningError, PositioningPlan, position};
 use sim::SimSpec;
 use units::{Bytes, Duration, Instant};
 
+use crate::session::Result;
 use lab::bench::BenchError;
 
 /// A model, and the files on it.
@@ -17,7 +18,7 @@ impl FilledModel {
     ///
     /// # Errors
     /// When files are too small for a record.
-    pub fn of(spec: SimSpec, files: u32, record: Bytes, seed: u64) -> Result<Self, BenchError> {
+    pub fn of(spec: SimSpec, files: u32, record: Bytes, seed: u64) -> Result<Self> {
         let file_bytes = spec.size.0 / u64::from(files.max(1));
         if file_bytes < record.0 || record.0 == 0 {
             return Err(BenchError::Usage(format!(

@@ -7,7 +7,7 @@ use units::{Bytes, Duration, TargetName};
 use super::filled::FilledModel;
 use super::kp3;
 use super::tables::tables;
-use crate::session::{self, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Result, Session};
 use crate::stage::{Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
@@ -53,7 +53,7 @@ pub fn measure_positioning(
     request: &PositioningRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     let usage = |text: String| Err(BenchError::Usage(text));
     let published_of = TargetName::of_model(PUBLISHED_MODEL);
     let BenchRequest { target, setup, .. } = &request.bench;
@@ -96,7 +96,7 @@ struct PositioningRounds<'a> {
 impl MeasurementPlan for PositioningRounds<'_> {
     type Outcome = Run;
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         let rounds = self.request.rounds;
         for round in 0..rounds {
             if let Some(stop) = stopped(session.interrupt) {
@@ -144,7 +144,7 @@ impl PositioningRounds<'_> {
         }
     }
 
-    fn add(&mut self, times: Vec<Duration>) -> Result<(), BenchError> {
+    fn add(&mut self, times: Vec<Duration>) -> Result<()> {
         let bin = self.model.plan.bin;
         if let Some((bin, wider)) = bin.and_then(|bin| Some((bin, wider_bin(bin, &times)?))) {
             self.rounds.clear();

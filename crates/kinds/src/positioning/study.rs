@@ -14,7 +14,7 @@ use super::filled::FilledModel;
 use crate::measure::form::ValueForm;
 use crate::measure::kind::{Kind, Measuring, flag, made, settings};
 use crate::measure::made::MadeFiles;
-use crate::measure::place::{MeasureError, ReplicateContext, go_on};
+use crate::measure::place::{MeasureError, ReplicateContext, Result, go_on};
 use crate::measure::records::wrong_data;
 use crate::measure::settings::{SettingFault, Settings};
 use crate::measure::{Applies, Stop, TargetUse, Targets};
@@ -68,7 +68,7 @@ impl PositioningMeasurement {
         })
     }
 
-    fn on_model(&self, name: &str, seed: u64) -> Result<Vec<f64>, MeasureError> {
+    fn on_model(&self, name: &str, seed: u64) -> Result<Vec<f64>> {
         let spec = open_model(name).map_err(BenchError::from)?;
         let model = FilledModel::of(spec, self.files, self.record, seed)?;
         let times = model
@@ -77,7 +77,7 @@ impl PositioningMeasurement {
         Ok(times.iter().map(|time| time.as_secs_f64()).collect())
     }
 
-    fn on_files(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<f64>, MeasureError> {
+    fn on_files(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<f64>> {
         let files = u64::from(self.files);
         let wanted = files.saturating_mul(self.size.0);
         let directory = place.work_directory(KIND.name, wanted)?;
@@ -106,7 +106,7 @@ impl PositioningMeasurement {
 }
 
 impl Measuring for PositioningMeasurement {
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let seconds = match place.target.model() {
             Some(name) => self.on_model(name, place.seed),
             None => self.on_files(place, stop),

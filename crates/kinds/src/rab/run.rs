@@ -12,7 +12,7 @@ use workload::{Advice, WorkloadDefinition, advise, advise_on_durations};
 
 use super::live;
 use super::workloads::{RabRun, parts};
-use crate::session::{self, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Result, Session};
 use crate::stage::{RunPlan, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
@@ -60,7 +60,7 @@ pub fn measure_rab(
     request: &RabRequest,
     interrupt: &Interrupt,
     screen: &mut dyn RabScreen,
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     refuse_long_warm_up(request)?;
     session::run(&request.bench, interrupt, &mut |_| {}, |session| {
         session.size = size_wanted(request, &session.facts)?;
@@ -94,7 +94,7 @@ impl MeasurementPlan for RabPlan<'_> {
         self.screen.show(stage, &mut live);
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         let request = self.request;
         make_file(request, session, self.screen)?;
         let size = session.size;
@@ -125,7 +125,7 @@ impl MeasurementPlan for RabPlan<'_> {
 
 /// Every point of a curve has a warm-up, and so has a batch workload: what is left of its time has
 /// to be enough for an answer.
-fn refuse_long_warm_up(request: &RabRequest) -> Result<(), BenchError> {
+fn refuse_long_warm_up(request: &RabRequest) -> Result<()> {
     let Some(warm_up) = request.options.warm_up else {
         return Ok(());
     };
@@ -156,7 +156,7 @@ fn refuse_long_warm_up(request: &RabRequest) -> Result<(), BenchError> {
 }
 
 /// The size of the file to measure. What does not fit is told before anything is written.
-fn size_wanted(request: &RabRequest, facts: &CheckUpFacts) -> Result<Bytes, BenchError> {
+fn size_wanted(request: &RabRequest, facts: &CheckUpFacts) -> Result<Bytes> {
     let mut definitions = request.workloads.iter().map(|(_, definition)| definition);
     let writes = definitions.any(|it| it.types().iter().any(|kind| kind.writes > 0));
     if writes && !facts.makes_files && !facts.may_overwrite {
@@ -177,7 +177,7 @@ fn make_file(
     request: &RabRequest,
     session: &mut Session<'_>,
     screen: &mut dyn RabScreen,
-) -> Result<(), BenchError> {
+) -> Result<()> {
     let mut show = |title: &str, glimpse: &Glimpse| {
         let stage = Stage::of_filling(title, glimpse);
         screen.show(&stage, &mut || live::filling(request, title, glimpse));
@@ -212,7 +212,7 @@ fn groups(request: &RabRequest) -> BTreeMap<u32, RabGroup> {
         .collect()
 }
 
-fn check_sizes(request: &RabRequest, size: Bytes) -> Result<(), BenchError> {
+fn check_sizes(request: &RabRequest, size: Bytes) -> Result<()> {
     let mut problems = Vec::new();
     for (_, definition) in &request.workloads {
         let spec = definition.spec(procedure::MAIN_DIRECT, size.0, request.iops_per_client);

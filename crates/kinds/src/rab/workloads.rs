@@ -12,7 +12,7 @@ use super::live::RabDisplay;
 use super::modes::ModeKeeper;
 use super::run::{RabRequest, RabScreen};
 use crate::random_access::is_silence;
-use crate::session::Session;
+use crate::session::{Result, Session};
 use crate::stage::Stage;
 use host::interrupt::{Interrupt, give_up};
 use lab::bench::BenchError;
@@ -87,7 +87,7 @@ impl<'a> RabRun<'a> {
     }
 
     /// Measure all workloads as often as asked for.
-    pub(super) fn run_all(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    pub(super) fn run_all(&mut self, session: &mut Session<'_>) -> Result<()> {
         for run in 1.. {
             if run > self.request.runs && !self.modes.is_endless() {
                 break;
@@ -139,7 +139,7 @@ impl<'a> RabRun<'a> {
     }
 
     /// Quitting is the natural end of what has none; else it cuts the run short.
-    fn quit(&self) -> Result<(), BenchError> {
+    fn quit(&self) -> Result<()> {
         if let Some(stop) = stopped(self.interrupt) {
             return Err(stop);
         }
@@ -165,7 +165,7 @@ impl<'a> RabRun<'a> {
         run: u32,
         index: usize,
         budget: Duration,
-    ) -> Result<WorkloadEnd, BenchError> {
+    ) -> Result<WorkloadEnd> {
         let (number, definition) = &self.request.workloads[index];
         self.picture.begin_workload(run, index);
         loop {
@@ -219,7 +219,7 @@ impl<'a> RabRun<'a> {
         session: &mut Session<'_>,
         definition: &WorkloadDefinition,
         procedure: &mut RabProcedure,
-    ) -> Result<WorkloadEnd, BenchError> {
+    ) -> Result<WorkloadEnd> {
         let mut pending: Option<PointPlan> = None;
         loop {
             let now = session.now();
@@ -278,7 +278,7 @@ impl<'a> RabRun<'a> {
         trial: &Trial,
         procedure: &RabProcedure,
         begun: Instant,
-    ) -> Result<Outcome, BenchError> {
+    ) -> Result<Outcome> {
         let title = trial.title.clone();
         let mut watch = |glimpse: &Glimpse| {
             let now = begun + glimpse.elapsed;
@@ -394,7 +394,7 @@ impl<'a> RabRun<'a> {
         definition: &WorkloadDefinition,
         plan: &PointPlan,
         subject: &RabSubject,
-    ) -> Result<Trial, BenchError> {
+    ) -> Result<Trial> {
         let rate = self.request.iops_per_client;
         let spec = definition
             .spec(MAIN_DIRECT, session.size.0, rate)

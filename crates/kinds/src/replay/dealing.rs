@@ -1,6 +1,7 @@
 //! Which requests of a trace fall to a rank: those of whole files where there are enough of them,
 //! else one request in turn. Whatever the number of ranks, each request falls to one of them.
 
+use crate::session::Result;
 use fleet::ClientShare;
 use lab::bench::BenchError;
 use results::{ReplayDeal, ReplayPace};
@@ -31,7 +32,7 @@ impl Dealing {
     ///
     /// # Errors
     /// When a rank would have nothing to do, or the pace asks for one order of all requests.
-    pub fn of(scan: &Scan, share: ClientShare, pace: ReplayPace) -> Result<Self, BenchError> {
+    pub fn of(scan: &Scan, share: ClientShare, pace: ReplayPace) -> Result<Self> {
         let ranks = share.ranks;
         let files = scan.order.len();
         let has_files_for_all = files >= ranks as usize;

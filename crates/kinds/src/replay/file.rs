@@ -3,6 +3,7 @@
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use crate::session::Result;
 use drivers::{ReadFileError, open_regular_file};
 use lab::bench::BenchError;
 use trace::{
@@ -32,11 +33,7 @@ impl TraceFile {
     ///
     /// # Errors
     /// When it cannot be read, or is of no format that is known.
-    pub fn find(
-        path: &Path,
-        format: Option<Format>,
-        devices: Vec<String>,
-    ) -> Result<Self, BenchError> {
+    pub fn find(path: &Path, format: Option<Format>, devices: Vec<String>) -> Result<Self> {
         let head = head(path)?;
         if head.is_empty() {
             let text = format!("{} is empty: it holds no trace", path.display());
@@ -73,13 +70,13 @@ impl TraceFile {
     ///
     /// # Errors
     /// When a file cannot be opened.
-    pub fn read(&self) -> Result<Box<dyn TraceReader>, BenchError> {
+    pub fn read(&self) -> Result<Box<dyn TraceReader>> {
         let inputs = self.paths.iter().map(|path| {
             let file = open_regular_file(path).map_err(|error| unreadable(path, &error))?;
             let input = BufReader::with_capacity(BUFFER_BYTES, file);
             Ok((path.display().to_string(), input))
         });
-        let inputs = inputs.collect::<Result<Vec<_>, BenchError>>()?;
+        let inputs = inputs.collect::<Result<Vec<_>>>()?;
         let reader = open(self.recognised.format, inputs).map_err(|error| mistake(&error))?;
         Ok(match self.devices.is_empty() {
             true => reader,
@@ -91,7 +88,7 @@ impl TraceFile {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn process_names(&self) -> Result<Vec<String>, BenchError> {
+    pub fn process_names(&self) -> Result<Vec<String>> {
         let (Format::Recording, Some(path)) = (self.recognised.format, self.paths.first()) else {
             return Ok(Vec::new());
         };
@@ -119,7 +116,7 @@ fn unreadable(path: &Path, error: &dyn std::error::Error) -> BenchError {
 }
 
 /// The beginning of a file.
-fn head(path: &Path) -> Result<Vec<u8>, BenchError> {
+fn head(path: &Path) -> Result<Vec<u8>> {
     let read = || -> Result<Vec<u8>, ReadFileError> {
         let mut head = Vec::new();
         open_regular_file(path)?
@@ -138,7 +135,7 @@ fn head(path: &Path) -> Result<Vec<u8>, BenchError> {
 }
 
 /// `NAME.blktrace.0` with all of `NAME.blktrace.N` beside it, in the order of their numbers.
-fn of_all_processors(path: &Path) -> Result<Vec<PathBuf>, BenchError> {
+fn of_all_processors(path: &Path) -> Result<Vec<PathBuf>> {
     let alone = Ok(vec![path.to_owned()]);
     let name = path.file_name().and_then(|it| it.to_str());
     let Some((stem, number)) = name.and_then(|it| it.rsplit_once(BLKTRACE_END)) else {

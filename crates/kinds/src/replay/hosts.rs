@@ -1,6 +1,7 @@
 //! A replay on several hosts: each rank reads the whole trace, and asks for its part of it at the
 //! recorded times after the common start.
 
+use crate::session::Result;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError};
 use lab::hosts::{Ranks, from_bytes, opened_on_all, to_bytes};
@@ -26,7 +27,7 @@ pub(super) fn scan_on_all(
     ranks: Option<&Ranks>,
     request: &ReplayRequest,
     interrupt: &Interrupt,
-) -> Result<(Scan, Dealing), BenchError> {
+) -> Result<(Scan, Dealing)> {
     let read = || Scan::of(&request.trace, interrupt);
     let Some(ranks) = ranks else {
         return Ok((read()?, Dealing::WHOLE));

@@ -17,7 +17,7 @@ use units::{Bytes, Duration, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec};
 
 use crate::depth::open_depth;
-use crate::session::{MeasurementPlan, Session, TrialProgress};
+use crate::session::{MeasurementPlan, Result, Session, TrialProgress};
 use crate::stage::{RunPlan, Show, Stage};
 
 use super::client::{MakeReplay, ReplayCounts};
@@ -64,7 +64,7 @@ pub fn measure_replay(
     request: &ReplayRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     show(&Stage {
         title: "reading the trace",
         ..Stage::default()
@@ -111,7 +111,7 @@ impl MeasurementPlan for ReplayPlan<'_> {
         session.filled_plan(None, ("replay", self.expected()))
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         session.size = Bytes(self.size);
         if session.fill(None)?.is_some() {
             session.settle()?;
@@ -153,7 +153,7 @@ impl MeasurementPlan for ReplayPlan<'_> {
 impl ReplayPlan<'_> {
     /// Refuse what cannot be replayed on some host. Returns the bytes that are used and, where
     /// another rank leads, this one's part of the replay.
-    fn prepare(&self, session: &Session<'_>) -> Result<(u64, Option<Trial>), BenchError> {
+    fn prepare(&self, session: &Session<'_>) -> Result<(u64, Option<Trial>)> {
         let Some(ranks) = &self.request.bench.ranks else {
             return Ok((self.size_on(session)?, None));
         };
@@ -166,7 +166,7 @@ impl ReplayPlan<'_> {
     }
 
     /// The bytes of the target that are used: of a directory, those of the test file to be made.
-    fn size_on(&self, session: &Session<'_>) -> Result<u64, BenchError> {
+    fn size_on(&self, session: &Session<'_>) -> Result<u64> {
         let (request, scan, facts) = (self.request, &self.scan, &session.facts);
         let target = &request.bench.target;
         if scan.writes() && !facts.makes_files && !facts.may_overwrite {
@@ -210,7 +210,7 @@ impl ReplayPlan<'_> {
         }
     }
 
-    fn refuse_beyond(&self, extent: u64, size: u64) -> Result<(), BenchError> {
+    fn refuse_beyond(&self, extent: u64, size: u64) -> Result<()> {
         if self.request.fit != BeyondEnd::Refuse || extent <= size {
             return Ok(());
         }
@@ -225,10 +225,7 @@ impl ReplayPlan<'_> {
 
     /// The replay that was kept, or the one that is measured now, and what each of several hosts
     /// did.
-    fn replay(
-        &mut self,
-        session: &mut Session<'_>,
-    ) -> Result<(Outcome, ReplayCounts, Parts), BenchError> {
+    fn replay(&mut self, session: &mut Session<'_>) -> Result<(Outcome, ReplayCounts, Parts)> {
         let cells = self.request.bench.cells.clone();
         let of = self.cell(session.facts.access);
         let kept: Option<(Outcome, ReplayCounts, Duration)> = cells.replay(&of);
@@ -278,7 +275,7 @@ impl ReplayPlan<'_> {
         &self,
         session: &Session<'_>,
         size: u64,
-    ) -> Result<(Trial, Arc<Mutex<ReplayCounts>>), BenchError> {
+    ) -> Result<(Trial, Arc<Mutex<ReplayCounts>>)> {
         let patience = match &session.bench {
             Bench::Simulated(_) => WhenEmpty::Wait,
             _ => WhenEmpty::Never,
@@ -301,10 +298,7 @@ impl ReplayPlan<'_> {
         Ok((self.trial(maker, size, session.facts.access), counts))
     }
 
-    fn replay_now(
-        &self,
-        session: &mut Session<'_>,
-    ) -> Result<(Outcome, ReplayCounts, Parts), BenchError> {
+    fn replay_now(&self, session: &mut Session<'_>) -> Result<(Outcome, ReplayCounts, Parts)> {
         let begun = match &self.request.bench.ranks {
             Some(ranks) => ranks.beating(|| self.trial_on(session, self.size)),
             None => self.trial_on(session, self.size),
@@ -402,7 +396,7 @@ impl ReplayPlan<'_> {
         outcome: &Outcome,
         broken: Option<BenchError>,
         session: &Session<'_>,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         let stop = || stop_of(KIND, outcome.failure.clone(), session.interrupt);
         match (&outcome.ending, broken) {
             (_, Some(error)) => Err(error),
@@ -449,7 +443,7 @@ fn hand_over(outcome: &mut Outcome) {
 }
 
 /// The size of a test file that holds `extent` bytes: it has whole passes of its writers.
-fn holding(extent: u64) -> Result<Bytes, BenchError> {
+fn holding(extent: u64) -> Result<Bytes> {
     let mut size = Bytes(extent.max(SIZE_STEP));
     while whole_size(size)?.0 < extent {
         size = Bytes(size.0 + SIZE_STEP);

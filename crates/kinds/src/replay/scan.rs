@@ -3,6 +3,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use crate::session::Result;
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
 use lab::test_file::stopped;
@@ -57,7 +58,7 @@ pub(super) struct TraceLayout {
 
 impl Scan {
     /// Read a trace to its end.
-    pub fn of(file: &TraceFile, interrupt: &Interrupt) -> Result<Self, BenchError> {
+    pub fn of(file: &TraceFile, interrupt: &Interrupt) -> Result<Self> {
         let mut reader = file.read()?;
         let mut scan = Self::default();
         let mut hasher = DefaultHasher::new();
@@ -121,7 +122,7 @@ impl Scan {
         Ok(())
     }
 
-    fn finish(mut self, file: &TraceFile, reader: &dyn TraceReader) -> Result<Self, BenchError> {
+    fn finish(mut self, file: &TraceFile, reader: &dyn TraceReader) -> Result<Self> {
         if self.reads + self.writes == 0 {
             let which = match file.devices.as_slice() {
                 [] => String::new(),

@@ -3,6 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 
+use crate::session::Result;
 use lab::bench::BenchError;
 use trace::TraceReader;
 use workload::Op;
@@ -72,7 +73,7 @@ pub(super) enum Next {
 /// The end of the buffer at which requests come out.
 #[derive(Debug)]
 pub(super) struct RequestSource {
-    receiver: Receiver<Result<List, BenchError>>,
+    receiver: Receiver<Result<List>>,
     patience: WhenEmpty,
     list: std::vec::IntoIter<TimedRequest>,
     next: Option<TimedRequest>,
@@ -89,7 +90,7 @@ impl RequestSource {
         mut reader: Box<dyn TraceReader>,
         (fitting, dealing): (Fitting, Dealing),
         patience: WhenEmpty,
-    ) -> Result<Self, BenchError> {
+    ) -> Result<Self> {
         let (sender, receiver) = sync_channel(LISTS_MAX);
         // It ends with the trace, or when nobody listens any more.
         let begun = thread::Builder::new()
@@ -155,7 +156,7 @@ impl RequestSource {
 fn read_all(
     reader: &mut dyn TraceReader,
     (fitting, mut dealing): (&Fitting, Dealing),
-    sender: &SyncSender<Result<List, BenchError>>,
+    sender: &SyncSender<Result<List>>,
 ) {
     let mut list = List::default();
     let mut read = 0;

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use crate::session::Result;
 use drivers::PurgeMethod;
 use lab::bench::{Bench, BenchError};
 use lab::laboratory::LaboratoryError;
@@ -22,7 +23,7 @@ const FILES_NEEDED: u64 = 16;
 const UNIT: u64 = 4096;
 
 /// Every test writes: a target that is there must be given for that.
-pub(super) fn refuse_unwritable(request: &SsdRequest) -> Result<(), BenchError> {
+pub(super) fn refuse_unwritable(request: &SsdRequest) -> Result<()> {
     let target = &request.bench.target;
     if target.is_null() {
         let text = format!("{target} has no blocks. Name a device, a file, a directory or a model");
@@ -39,7 +40,7 @@ pub(super) fn refuse_unwritable(request: &SsdRequest) -> Result<(), BenchError> 
 }
 
 /// A purge is named for what the target is.
-pub(super) fn purge_of(request: &SsdRequest, bench: &Bench) -> Result<(), BenchError> {
+pub(super) fn purge_of(request: &SsdRequest, bench: &Bench) -> Result<()> {
     let Some(asked) = request.purge else {
         return Ok(());
     };
@@ -68,7 +69,7 @@ pub(super) fn purge_of(request: &SsdRequest, bench: &Bench) -> Result<(), BenchE
 }
 
 /// Bytes in play.
-pub(super) fn size_of(request: &SsdRequest, facts: &CheckUpFacts) -> Result<u64, BenchError> {
+pub(super) fn size_of(request: &SsdRequest, facts: &CheckUpFacts) -> Result<u64> {
     let size = match facts.existing {
         Some(existing) => existing.0 / UNIT * UNIT,
         None => {
@@ -80,11 +81,7 @@ pub(super) fn size_of(request: &SsdRequest, facts: &CheckUpFacts) -> Result<u64,
 }
 
 /// Loads that the target cannot take.
-pub(super) fn refuse_impossible(
-    plans: &[SsdPhasePlan],
-    size: u64,
-    unit: u32,
-) -> Result<(), BenchError> {
+pub(super) fn refuse_impossible(plans: &[SsdPhasePlan], size: u64, unit: u32) -> Result<()> {
     let depths = plans
         .iter()
         .flat_map(|plan| plan.loads.iter().map(|it| it.depth));
@@ -114,10 +111,7 @@ pub(super) fn refuse_impossible(
 }
 
 /// The drive that a target is, is a part of, or lies on alone.
-pub(super) fn drive_of(
-    request: &SsdRequest,
-    target: &TargetDescription,
-) -> Result<Option<String>, BenchError> {
+pub(super) fn drive_of(request: &SsdRequest, target: &TargetDescription) -> Result<Option<String>> {
     let first = target.devices.first().filter(|it| it.members.is_empty());
     let drive = first.map(|it| it.partition_of.as_ref().unwrap_or(&it.name));
     if request.cache_off && (drive.is_none() || target.kind != TargetKind::BlockDevice) {
@@ -140,7 +134,7 @@ pub(super) fn write_cache(request: &SsdRequest, target: &TargetDescription) -> O
 }
 
 /// Switch off the volatile cache of a drive, until what is returned is dropped.
-pub(super) fn cache_off(roots: &SystemRoots, drive: &str) -> Result<Option<CacheOff>, BenchError> {
+pub(super) fn cache_off(roots: &SystemRoots, drive: &str) -> Result<Option<CacheOff>> {
     CacheOff::new(roots, drive).map_err(|error| {
         let own = match drive.starts_with("nvme") {
             true => format!(". Run `nvme set-feature /dev/{drive} -f 6 -V 0` before"),
@@ -155,7 +149,7 @@ pub(super) fn cache_off(roots: &SystemRoots, drive: &str) -> Result<Option<Cache
 }
 
 /// A budget too short for one burst and pause of each segment of a test.
-pub(super) fn refuse_short(request: &SsdRequest, plans: &[SsdPhasePlan]) -> Result<(), BenchError> {
+pub(super) fn refuse_short(request: &SsdRequest, plans: &[SsdPhasePlan]) -> Result<()> {
     if !request.bench.setup.is_given("budget") {
         return Ok(());
     }

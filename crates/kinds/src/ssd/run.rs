@@ -15,7 +15,7 @@ use units::{Bytes, Duration, Instant, format_duration_ns};
 use workload::ClientSpec;
 
 use crate::random_access::is_silence;
-use crate::session::{self, MeasurementPlan, Session, TrialProgress};
+use crate::session::{self, MeasurementPlan, Result, Session, TrialProgress};
 use crate::stage::{RunPlan, Show};
 use host::device_state::device_health;
 use host::inspect::SystemRoots;
@@ -51,11 +51,7 @@ pub struct SsdRequest {
 ///
 /// # Errors
 /// When nothing could be measured. What was measured before something went wrong is a partial run.
-pub fn measure_ssd(
-    request: &SsdRequest,
-    interrupt: &Interrupt,
-    show: Show<'_>,
-) -> Result<Run, BenchError> {
+pub fn measure_ssd(request: &SsdRequest, interrupt: &Interrupt, show: Show<'_>) -> Result<Run> {
     checks::refuse_unwritable(request)?;
     session::run(&request.bench, interrupt, show, |session| {
         SsdPlan::new(request, session)
@@ -90,7 +86,7 @@ impl MeasurementPlan for SsdPlan<'_> {
         }
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         let roots = SystemRoots::default();
         let cache = self.drive.clone().filter(|_| self.request.cache_off);
         let cache = cache
@@ -132,7 +128,7 @@ impl MeasurementPlan for SsdPlan<'_> {
 
 impl<'a> SsdPlan<'a> {
     /// Everything that can be refused is refused here, before anything is written.
-    fn new(request: &'a SsdRequest, session: &mut Session<'a>) -> Result<Self, BenchError> {
+    fn new(request: &'a SsdRequest, session: &mut Session<'a>) -> Result<Self> {
         let facts = &session.facts;
         purge_of(request, &session.bench)?;
         let size = size_of(request, facts)?;
@@ -175,7 +171,7 @@ impl<'a> SsdPlan<'a> {
         })
     }
 
-    fn measure_all(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn measure_all(&mut self, session: &mut Session<'_>) -> Result<()> {
         let mut filled = None;
         let budget = self.request.options.budget;
         let budget = Some(budget).filter(|_| session.request.setup.is_given("budget"));
@@ -272,7 +268,7 @@ impl<'a> SsdPlan<'a> {
         plan: &SsdPhasePlan,
         (number, left): (u64, Option<Duration>),
         phase: &mut SsdPhase,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         let options = &self.request.options;
         let whole = whole_time(&plan.segments, options.scale);
         let time = left.unwrap_or_else(|| self.segments_time(plan));
@@ -310,7 +306,7 @@ impl<'a> SsdPlan<'a> {
         (plan, number): (&SsdPhasePlan, u64),
         (segment, procedure): (&SsdSegmentPlan, &mut SsdSegmentProcedure),
         begun: Instant,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         let (part, time) = (rounds_part(plan), self.segments_time(plan));
         while let Some((mut trial, pause)) = procedure.next_step() {
             let spent = session.now().since(begun);
@@ -359,7 +355,7 @@ impl<'a> SsdPlan<'a> {
         session: &mut Session<'_>,
         plan: &SsdPhasePlan,
         number: u64,
-    ) -> Result<Option<PurgeRecord>, BenchError> {
+    ) -> Result<Option<PurgeRecord>> {
         let of = format!("ssd purge {number} {}", plan.name);
         let (cells, interrupt) = (&self.request.bench.cells, session.interrupt);
         if let Bench::Replayed(..) = session.bench {
@@ -405,7 +401,7 @@ impl<'a> SsdPlan<'a> {
         plan: &SsdPhasePlan,
         (number, share): (u64, Option<Duration>),
         filled: Option<Estimate>,
-    ) -> Result<(u64, Option<Estimate>), BenchError> {
+    ) -> Result<(u64, Option<Estimate>)> {
         let mut wanted = self.request.precondition.unwrap_or(plan.precondition);
         // A file that was punched out has no blocks: writes would measure how they are allocated.
         if self.request.purge == Some(PurgeMethod::Punch) {
@@ -463,7 +459,7 @@ impl<'a> SsdPlan<'a> {
         plan: &SsdPhasePlan,
         (number, procedure): (u64, &mut SsdProcedure),
         left: Option<Duration>,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         let (first, mut done) = (session.now(), 0.0);
         let part = rounds_part(plan);
         while let Some(step) = procedure.next_step() {
@@ -552,7 +548,7 @@ fn measure(
     trial: &Trial,
     standing: TrialProgress,
     reach: HostReach,
-) -> Result<Outcome, BenchError> {
+) -> Result<Outcome> {
     let measured = session.measure(trial, &trial.title, reach, |glimpse| TrialProgress {
         done: standing.done,
         elapsed: standing.elapsed + glimpse.elapsed,

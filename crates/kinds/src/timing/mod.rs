@@ -13,7 +13,7 @@ use stats::median;
 use sys::MonotonicClock;
 use units::{Bytes, Duration, Instant};
 
-use crate::session::{self, MeasurementSession};
+use crate::session::{self, MeasurementSession, Result};
 use crate::stage::{RunPlan, Show, Stage};
 use host::inspect::inspect;
 use host::interrupt::Interrupt;
@@ -109,7 +109,7 @@ pub fn time_commands(
     request: &TimingRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     let ranks = request.ranks.as_ref();
     let target = Ranks::on_all(ranks, directory_of(request))?;
     let each = |ranks: &Ranks| vec![ranks.clone(); request.commands.len()];
@@ -130,7 +130,7 @@ pub fn time_commands(
 }
 
 /// The directory in which commands run.
-fn directory_of(request: &TimingRequest) -> Result<TargetDescription, BenchError> {
+fn directory_of(request: &TimingRequest) -> Result<TargetDescription> {
     let (target, _) = inspect(&request.directory)?;
     if request.directory.is_dir() {
         return Ok(target);
@@ -182,7 +182,7 @@ impl MeasurementSession for TimingSession<'_> {
         (self.show)(stage);
     }
 
-    fn measure(&mut self) -> Result<(), BenchError> {
+    fn measure(&mut self) -> Result<()> {
         let ended = self.time_all()?;
         self.ended_by = ended.name();
         Ok(())
@@ -207,7 +207,7 @@ impl MeasurementSession for TimingSession<'_> {
     }
 
     /// Nothing was made that a rank could have left behind.
-    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+    fn clean_up(&mut self) -> Result<Vec<Warning>> {
         Ranks::part_from(self.request.ranks.as_ref(), &[])?;
         Ok(Vec::new())
     }
@@ -228,7 +228,7 @@ impl MeasurementSession for TimingSession<'_> {
 }
 
 impl TimingSession<'_> {
-    fn time_all(&mut self) -> Result<RoundsEnd, BenchError> {
+    fn time_all(&mut self) -> Result<RoundsEnd> {
         let cells = &self.request.cells;
         let shell = cells.result("shell", || self.measure_shell());
         let ranks = self.request.ranks.as_ref();
@@ -261,7 +261,7 @@ impl TimingSession<'_> {
             self.show_progress(&title, procedure.progress(elapsed), elapsed);
             let begun = self.now();
             let of = format!("{command}, {title}");
-            let (run, took) = cells.result(&of, || -> Result<_, BenchError> {
+            let (run, took) = cells.result(&of, || -> Result<_> {
                 let run = self.run_on_all(command, round)?;
                 Ok((run, self.now().since(begun)))
             })?;
@@ -272,7 +272,7 @@ impl TimingSession<'_> {
     }
 
     /// Before they exceed it: the fewest rounds take longer than the budget that was given.
-    fn refuse_short_time(&mut self, needed: Option<Duration>) -> Result<(), BenchError> {
+    fn refuse_short_time(&mut self, needed: Option<Duration>) -> Result<()> {
         let is_given = self.request.setup.is_given("budget");
         let Some(needed) = needed.filter(|_| is_given) else {
             return Ok(());
@@ -287,7 +287,7 @@ impl TimingSession<'_> {
     }
 
     /// A command once, with what goes before it; on all ranks together, where there are several.
-    fn run_on_all(&mut self, command: usize, round: u32) -> Result<TimedRun, BenchError> {
+    fn run_on_all(&mut self, command: usize, round: u32) -> Result<TimedRun> {
         let line = &self.request.commands[command];
         let mut rounds = std::mem::take(&mut self.rank_rounds);
         let run = match rounds.get_mut(command) {
@@ -304,7 +304,7 @@ impl TimingSession<'_> {
     }
 
     /// Runs before the first that counts.
-    fn warm_up(&mut self) -> Result<(), BenchError> {
+    fn warm_up(&mut self) -> Result<()> {
         for _ in 0..self.request.warm_ups {
             for command in &self.request.commands {
                 self.show_progress(&format!("warm-up: {}", command.name), 0.0, Duration::ZERO);
@@ -316,7 +316,7 @@ impl TimingSession<'_> {
     }
 
     /// What the shell takes when it has nothing to do: part of the time of each of its commands.
-    fn measure_shell(&self) -> Result<Option<f64>, BenchError> {
+    fn measure_shell(&self) -> Result<Option<f64>> {
         if !self.request.commands.iter().any(|it| it.is_of_shell) {
             return Ok(None);
         }
@@ -330,7 +330,7 @@ impl TimingSession<'_> {
     }
 
     /// What goes before a run.
-    fn before(&self) -> Result<(), BenchError> {
+    fn before(&self) -> Result<()> {
         if let Some(text) = &self.request.prepare {
             self.beside(text)?;
         }
@@ -344,7 +344,7 @@ impl TimingSession<'_> {
     }
 
     /// One run with what goes after it.
-    fn run(&self, command: &CommandLine, round: u32) -> Result<TimedRun, BenchError> {
+    fn run(&self, command: &CommandLine, round: u32) -> Result<TimedRun> {
         let ended = self.ended(&self.spec(&command.words))?;
         if let Some(text) = &self.request.conclude {
             self.beside(text)?;
@@ -359,7 +359,7 @@ impl TimingSession<'_> {
     }
 
     /// A command that does not count, but must work.
-    fn beside(&self, text: &str) -> Result<(), BenchError> {
+    fn beside(&self, text: &str) -> Result<()> {
         let words = shell(text);
         let spec = ProcessSpec {
             input: None,
@@ -373,7 +373,7 @@ impl TimingSession<'_> {
         }
     }
 
-    fn ended(&self, spec: &ProcessSpec<'_>) -> Result<FinishedCommand, BenchError> {
+    fn ended(&self, spec: &ProcessSpec<'_>) -> Result<FinishedCommand> {
         run_process(spec, self.interrupt).map_err(|error| match error {
             ProcessError::Stopped { signal } => BenchError::Interrupted {
                 signal: signal.into(),

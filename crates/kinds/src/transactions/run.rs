@@ -12,7 +12,7 @@ use workload::{ClientSpec, LoadFactor, TargetId, UserProfile, UsersSpec};
 use super::plan::few_ios;
 use super::start::StartAt;
 use crate::depth::DEPTH_MAX;
-use crate::session::{self, MeasurementPlan, Session};
+use crate::session::{self, MeasurementPlan, Result, Session};
 use crate::stage::{RunPlan, Show};
 use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError};
@@ -148,7 +148,7 @@ pub fn measure_transactions(
     request: &TransactionsRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<UsersMeasured, BenchError> {
+) -> Result<UsersMeasured> {
     let cpus = refuse_too_much(request)?;
     session::run(&request.bench, interrupt, show, |session| {
         if request.profiles().iter().any(|profile| profile.writes > 0) {
@@ -165,7 +165,7 @@ pub fn measure_transactions(
 }
 
 /// Refuse what cannot be, before anything is made; returns the number of processors.
-fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
+fn refuse_too_much(request: &TransactionsRequest) -> Result<u32> {
     let target = &request.bench.target;
     if target.is_null() {
         let text = format!("{target} has no users. Name a directory, a file or a model");
@@ -205,10 +205,7 @@ fn too_much(error: LimitError, users: u32, memory: u64) -> BenchError {
 }
 
 /// Users of those profiles, on a target that is not known yet.
-pub(super) fn spec(
-    profiles: &[UserProfile],
-    ramp_per_second: Option<f64>,
-) -> Result<UsersSpec, BenchError> {
+pub(super) fn spec(profiles: &[UserProfile], ramp_per_second: Option<f64>) -> Result<UsersSpec> {
     UsersSpec::new(TargetId::NONE, 0, ramp_per_second, profiles.to_vec()).map_err(|errors| {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         BenchError::Usage(texts.join("; "))
@@ -235,7 +232,7 @@ impl MeasurementPlan for UsersPlan<'_> {
         session.filled_plan(self.shared_budget(), (name, Some(time)))
     }
 
-    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn carry_out(&mut self, session: &mut Session<'_>) -> Result<()> {
         session.fill(self.shared_budget())?;
         let filling = session.spent;
         if let Some(start_at) = self.request.start_at {
@@ -291,7 +288,7 @@ impl UsersPlan<'_> {
         session: &mut Session<'_>,
         load: &UserLoad,
         salt: u64,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         self.set_up(session, load)?;
         let trial = self.trial(session, load, salt)?;
         let mut outcome = measure(session, &trial)?;
@@ -314,7 +311,7 @@ impl UsersPlan<'_> {
     }
 
     /// What keeps data in memory and is no page cache is filled by reading.
-    fn set_up(&self, session: &mut Session<'_>, load: &UserLoad) -> Result<(), BenchError> {
+    fn set_up(&self, session: &mut Session<'_>, load: &UserLoad) -> Result<()> {
         let has_page_cache = session.facts.has_page_cache;
         let Some(profile) = load.before.clone().filter(|_| !has_page_cache) else {
             return Ok(());
@@ -349,12 +346,7 @@ impl UsersPlan<'_> {
         session.measurements.push(outcome.measurement.clone());
     }
 
-    pub(super) fn trial(
-        &self,
-        session: &Session<'_>,
-        load: &UserLoad,
-        salt: u64,
-    ) -> Result<Trial, BenchError> {
+    pub(super) fn trial(&self, session: &Session<'_>, load: &UserLoad, salt: u64) -> Result<Trial> {
         let ramp = self.request.ramp.per_second(load.users);
         let users = spec(&load.profiles, ramp)?.on(MAIN_DIRECT, session.size.0);
         let depth = self.depth(load.users);
@@ -381,7 +373,7 @@ impl UsersPlan<'_> {
     }
 }
 
-pub(super) fn measure(session: &mut Session<'_>, trial: &Trial) -> Result<Outcome, BenchError> {
+pub(super) fn measure(session: &mut Session<'_>, trial: &Trial) -> Result<Outcome> {
     let begun = session.now();
     let outcome = session.measure_alone(trial)?;
     // With what was outstanding at its end.

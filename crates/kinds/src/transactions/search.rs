@@ -7,8 +7,7 @@ use units::{Duration, format_count};
 use workload::UserProfile;
 
 use super::run::{UserLoad, UsersPlan, measure};
-use crate::session::Session;
-use lab::bench::BenchError;
+use crate::session::{Result, Session};
 use lab::laboratory::Outcome;
 
 /// Share of the budget that one scout may take, and all of them together.
@@ -36,7 +35,7 @@ impl UsersPlan<'_> {
         profiles: &[UserProfile],
         options: SearchOptions,
         precision: f64,
-    ) -> Result<(), BenchError> {
+    ) -> Result<()> {
         let budget = self.request.budget;
         let think = profiles.iter().map(|profile| profile.think.mean_ns);
         let pace = TrialLengths {

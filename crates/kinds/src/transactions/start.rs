@@ -7,9 +7,9 @@ use jiff::{SignedDuration, Timestamp, Zoned, civil};
 use results::{Warning, WarningCode};
 use units::{Duration, format_duration_ns};
 
+use crate::session::Result;
 use crate::stage::{Show, Stage};
 use host::interrupt::Interrupt;
-use lab::bench::BenchError;
 use lab::test_file::stopped;
 
 /// How often the wait looks for a signal and tells how long it still takes.
@@ -65,11 +65,7 @@ impl StartAt {
 
     /// Wait, and tell how long it still takes. A moment that is over when everything is ready is
     /// said in a warning.
-    pub(crate) fn wait(
-        self,
-        interrupt: &Interrupt,
-        show: Show<'_>,
-    ) -> Result<Option<Warning>, BenchError> {
+    pub(crate) fn wait(self, interrupt: &Interrupt, show: Show<'_>) -> Result<Option<Warning>> {
         let moment = match self {
             Self::After(delay) => {
                 Timestamp::now() + SignedDuration::from_nanos(delay.as_nanos() as i64)

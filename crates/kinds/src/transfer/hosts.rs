@@ -2,14 +2,13 @@
 //! data, does not depend on how many hosts there are. All ranks run the same series; each pass
 //! begins on all at once and lasts until the last rank is done.
 
-use lab::bench::BenchError;
 use lab::hosts::{CommonTarget, RankPart, RankRounds, Ranks, TargetReport, opened_on_all};
 use lab::test_file::cause;
 use results::{StreamPass, TransferKind, TransferPass, TransferStream, Warning};
 
 use super::pass::{PassSettings, Summed};
 use super::streams::{OpenedStreams, TransferStreams};
-use crate::session::ShowGlimpse;
+use crate::session::{Result, ShowGlimpse};
 use host::interrupt::Interrupt;
 
 /// The ranks of a transfer.
@@ -39,8 +38,8 @@ fn ended_ns((late_ns, summed): &RankTransfer) -> u64 {
 pub(super) fn agreed(
     ranks: &Ranks,
     streams_asked: u32,
-    opened: Result<OpenedStreams, BenchError>,
-) -> Result<OpenedStreams, BenchError> {
+    opened: Result<OpenedStreams>,
+) -> Result<OpenedStreams> {
     let mut streams = Vec::new();
     let judge = |all: Vec<(TargetReport, Vec<TransferStream>)>| {
         let seen: Vec<TargetReport> = all.iter().map(|(seen, _)| seen.clone()).collect();
@@ -84,8 +83,8 @@ pub(super) fn agreed(
 pub(super) fn step<T>(
     streams: &mut TransferStreams,
     interrupt: &Interrupt,
-    take: impl FnOnce(&mut TransferStreams) -> Result<T, BenchError>,
-) -> Result<T, BenchError> {
+    take: impl FnOnce(&mut TransferStreams) -> Result<T>,
+) -> Result<T> {
     let Some(ranks) = streams.ranks() else {
         return take(streams);
     };
@@ -103,7 +102,7 @@ pub(super) fn pass_of_all(
     streams: &mut TransferStreams,
     order: &PassSettings<'_>,
     show: ShowGlimpse<'_>,
-) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+) -> Result<(TransferPass, Vec<Warning>)> {
     let Some(mut peers) = streams.peers.take() else {
         streams.make_ready(order)?;
         return Ok(streams.pass_here(order, show)?.with_warnings());

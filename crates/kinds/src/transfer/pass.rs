@@ -14,7 +14,7 @@ use units::{Bytes, Duration};
 
 use super::hosts::pass_of_all;
 use super::streams::{StreamLane, TransferStreams};
-use crate::session::ShowGlimpse;
+use crate::session::{Result, ShowGlimpse};
 use host::counters::{Counters, page_cache_share};
 use host::inspect::FetchAccount;
 use host::interrupt::Interrupt;
@@ -71,7 +71,7 @@ impl TransferStreams {
         left: Duration,
         interrupt: &Interrupt,
         show: ShowGlimpse<'_>,
-    ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+    ) -> Result<(TransferPass, Vec<Warning>)> {
         let clients = if self.clients > 1 {
             plan.streams.len() as u32
         } else {
@@ -96,7 +96,7 @@ impl TransferStreams {
     }
 
     /// Drop what the page cache has, where that is asked for.
-    pub(super) fn make_ready(&mut self, order: &PassSettings<'_>) -> Result<(), BenchError> {
+    pub(super) fn make_ready(&mut self, order: &PassSettings<'_>) -> Result<()> {
         for lane in self.taking_part(order.plan) {
             if let (Bench::Real(real), true) = (&lane.bench, order.plan.drops_cache) {
                 real.drop_main()?;
@@ -110,7 +110,7 @@ impl TransferStreams {
         &mut self,
         order: &PassSettings<'_>,
         show: ShowGlimpse<'_>,
-    ) -> Result<Summed, BenchError> {
+    ) -> Result<Summed> {
         let is_model = self.is_model();
         let account = self.fetch_account(order.plan);
         let before = Counters::take(None);
@@ -142,7 +142,7 @@ fn side_by_side(
     lanes: &mut [&mut StreamLane],
     order: &PassSettings<'_>,
     show: ShowGlimpse<'_>,
-) -> Result<Vec<StreamResult>, BenchError> {
+) -> Result<Vec<StreamResult>> {
     let Some((first, others)) = lanes.split_first_mut() else {
         return Ok(Vec::new());
     };
@@ -164,7 +164,7 @@ fn measured(
     lane: &mut StreamLane,
     order: &PassSettings<'_>,
     show: ShowGlimpse<'_>,
-) -> Result<StreamResult, BenchError> {
+) -> Result<StreamResult> {
     let PassSettings {
         plan,
         number,
@@ -172,7 +172,7 @@ fn measured(
         left,
         interrupt,
     } = *order;
-    let mut measure = |trial: &Trial| -> Result<Outcome, BenchError> {
+    let mut measure = |trial: &Trial| -> Result<Outcome> {
         let measured = lane
             .bench
             .laboratory_itself()

@@ -18,7 +18,7 @@ use units::{Bytes, Duration, Instant, format_counted};
 
 use super::hosts::{PeerStreams, step};
 use super::streams::{OpenedStreams, TransferStreams, open_streams};
-use crate::session::{self, MeasurementSession};
+use crate::session::{self, MeasurementSession, Result};
 use crate::stage::{RunPlan, Show, Stage};
 use host::interrupt::Interrupt;
 use lab::bench::{BenchError, BenchRequest};
@@ -89,7 +89,7 @@ pub fn measure_transfer(
     request: &TransferRequest,
     interrupt: &Interrupt,
     show: Show<'_>,
-) -> Result<Run, BenchError> {
+) -> Result<Run> {
     let mut opened = open_streams(request)?;
     let own = shape(request, &opened);
     let shape = match Ranks::on_all(request.bench.ranks.as_ref(), own) {
@@ -146,7 +146,7 @@ impl MeasurementSession for TransferSession<'_> {
         (self.show)(stage);
     }
 
-    fn measure(&mut self) -> Result<(), BenchError> {
+    fn measure(&mut self) -> Result<()> {
         self.run()
     }
 
@@ -158,7 +158,7 @@ impl MeasurementSession for TransferSession<'_> {
         warnings_of(&self.opened, self.request, &self.shape)
     }
 
-    fn clean_up(&mut self) -> Result<Vec<Warning>, BenchError> {
+    fn clean_up(&mut self) -> Result<Vec<Warning>> {
         let mut left = self.opened.streams.clean_up();
         let ranks = self.request.bench.ranks.as_ref();
         left.extend(Ranks::part_from(ranks, &left)?);
@@ -196,7 +196,7 @@ impl MeasurementSession for TransferSession<'_> {
 }
 
 /// Which sizes and series the streams allow.
-fn shape(request: &TransferRequest, opened: &OpenedStreams) -> Result<TransferShape, BenchError> {
+fn shape(request: &TransferRequest, opened: &OpenedStreams) -> Result<TransferShape> {
     let largest = request.blocks.iter().copied().max().unwrap_or(1);
     let chosen = || SIZE_DEFAULT.min(Bytes(opened.facts.room.0 / opened.files.max(1)));
     let made = request.bench.size.unwrap_or_else(chosen);
@@ -315,7 +315,7 @@ fn findings_of(transfer: &Transfer) -> Vec<String> {
 }
 
 impl TransferSession<'_> {
-    fn run(&mut self) -> Result<(), BenchError> {
+    fn run(&mut self) -> Result<()> {
         let (interrupt, check) = (self.interrupt, self.request.check);
         let lay_out = |streams: &mut TransferStreams, size| {
             step(streams, interrupt, |streams| {
@@ -347,7 +347,7 @@ impl TransferSession<'_> {
     }
 
     /// The size of files that are written and read in the budget, by how fast a part is written.
-    fn size_in_budget(&mut self) -> Result<Bytes, BenchError> {
+    fn size_in_budget(&mut self) -> Result<Bytes> {
         let (request, shape) = (self.request, self.shape.clone());
         let may_shrink = request.bench.size.is_none();
         let is_bounded = may_shrink || request.whole_budget().is_some();
@@ -398,7 +398,7 @@ impl TransferSession<'_> {
         plan: &SeriesPlan,
         number: u32,
         left: Duration,
-    ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+    ) -> Result<(TransferPass, Vec<Warning>)> {
         let request = self.request;
         let cells = &request.bench.cells;
         let of = format!("{}, pass {number}", plan.title);
@@ -416,7 +416,7 @@ impl TransferSession<'_> {
         plan: &SeriesPlan,
         number: u32,
         left: Duration,
-    ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+    ) -> Result<(TransferPass, Vec<Warning>)> {
         let series_all = self.shape.series().len();
         let series_left = (series_all - self.series_done) as u64;
         let budget = self.request.rule.budget;
@@ -444,7 +444,7 @@ impl TransferSession<'_> {
     }
 
     /// Measure one series. Its passes are kept even when a later one fails.
-    fn one_series(&mut self, plan: &SeriesPlan) -> Result<(), BenchError> {
+    fn one_series(&mut self, plan: &SeriesPlan) -> Result<()> {
         let mut count = PassCount::new(plan.rule);
         let mut passes = Vec::new();
         let mut warnings = Vec::new();

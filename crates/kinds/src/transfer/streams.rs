@@ -7,6 +7,7 @@ use units::{Bytes, Instant, TargetName};
 
 use super::hosts::{PeerStreams, agreed, numbers};
 use super::run::{Sharing, TransferRequest};
+use crate::session::Result;
 use lab::bench::{Bench, BenchError, BenchRequest, OpenedBench, of_full_host, open_bench};
 use lab::cells::Cells;
 use lab::kept::Kept;
@@ -62,7 +63,7 @@ pub struct TransferStreams {
 ///
 /// # Errors
 /// When a target does not exist, must not be used that way, or has no room.
-pub fn open_streams(request: &TransferRequest) -> Result<OpenedStreams, BenchError> {
+pub fn open_streams(request: &TransferRequest) -> Result<OpenedStreams> {
     let opened = open_here(request);
     match &request.bench.ranks {
         Some(ranks) => agreed(ranks, request.streams, opened.map_err(of_full_host)),
@@ -71,7 +72,7 @@ pub fn open_streams(request: &TransferRequest) -> Result<OpenedStreams, BenchErr
 }
 
 /// Open those of this host.
-fn open_here(request: &TransferRequest) -> Result<OpenedStreams, BenchError> {
+fn open_here(request: &TransferRequest) -> Result<OpenedStreams> {
     let is_model = request.bench.target.is_model();
     refuse_on_model(request, is_model)?;
     let numbers = numbers(request.bench.ranks.as_ref(), request.streams);
@@ -150,7 +151,7 @@ fn wanted(bench: &BenchRequest, number: u32) -> BenchRequest {
     wanted
 }
 
-fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<(), BenchError> {
+fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<()> {
     let target = &request.bench.target;
     let beside = request.beside.as_ref().map(|beside| &beside.target);
     let reason = if is_model && beside.is_some() {
@@ -188,7 +189,7 @@ fn lane_of(
 
 impl TransferStreams {
     /// Open `others` more streams on the first target, and the one beside it.
-    fn add(&mut self, request: &TransferRequest, others: &[u32]) -> Result<(), BenchError> {
+    fn add(&mut self, request: &TransferRequest, others: &[u32]) -> Result<()> {
         let more = others.iter().map(|number| wanted(&request.bench, *number));
         let beside_number = 2 + self.late + others.len() as u32;
         let beside = request.beside.as_ref().map(|it| wanted(it, beside_number));

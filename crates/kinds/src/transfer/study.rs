@@ -15,7 +15,7 @@ use units::{Bytes, Duration};
 use super::run::{Sharing, TransferRequest, measure_transfer};
 use crate::measure::form::ValueForm;
 use crate::measure::kind::{Kind, Measuring, flag, made, settings};
-use crate::measure::place::{MeasureError, ReplicateContext};
+use crate::measure::place::{MeasureError, ReplicateContext, Result};
 use crate::measure::records::{
     Named, RecordPattern, SYNCED, Synced, make_room, read_records, synced, write_records,
 };
@@ -79,11 +79,7 @@ impl TransferMeasurement {
         })
     }
 
-    fn in_directory(
-        &self,
-        place: &ReplicateContext,
-        stop: &Stop,
-    ) -> Result<Vec<Reading>, MeasureError> {
+    fn in_directory(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let directory = place.work_directory(KIND.name, self.size.0)?;
         let file = directory.create_file("data")?;
         if self.preallocated {
@@ -115,7 +111,7 @@ impl TransferMeasurement {
         Ok(readings)
     }
 
-    fn open_existing(&self, path: &Path) -> Result<Target, MeasureError> {
+    fn open_existing(&self, path: &Path) -> Result<Target> {
         let options = TargetOptions {
             access: AccessMode::ReadOnly,
             caching: self.caching,
@@ -135,7 +131,7 @@ impl TransferMeasurement {
     }
 
     /// Direct I/O moves whole blocks only.
-    fn refuse_misfit(&self, target: &Target) -> Result<(), MeasureError> {
+    fn refuse_misfit(&self, target: &Target) -> Result<()> {
         let unit = Bytes(u64::from(target.alignment().offset));
         let fits = |size: Bytes| size.is_multiple_of(unit);
         if fits(self.record) && fits(self.size) {
@@ -154,7 +150,7 @@ impl TransferMeasurement {
         target: &Target,
         written: Option<&RecordPattern>,
         stop: &Stop,
-    ) -> Result<Vec<Reading>, MeasureError> {
+    ) -> Result<Vec<Reading>> {
         let from = Named {
             file: target.file(),
             path: target.path(),
@@ -175,11 +171,7 @@ impl TransferMeasurement {
         Ok(readings)
     }
 
-    fn on_model(
-        &self,
-        place: &ReplicateContext,
-        stop: &Stop,
-    ) -> Result<Vec<Reading>, MeasureError> {
+    fn on_model(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let run = measure_transfer(&self.one_pass(place), stop, &mut |_| {})?;
         // The first table has a row for each operation.
         let rows = run.tables.first().map_or(&[][..], |it| &it.rows);
@@ -220,7 +212,7 @@ impl TransferMeasurement {
 }
 
 impl Measuring for TransferMeasurement {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         if place.target.is_model() {
             return Ok(());
         }
@@ -232,7 +224,7 @@ impl Measuring for TransferMeasurement {
         self.open_existing(path).map(drop)
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         self.check(place)?;
         let path = Path::new(&place.target);
         if place.target.is_model() {

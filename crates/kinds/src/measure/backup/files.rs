@@ -15,7 +15,7 @@ use super::{Backup, KIND, stream};
 use crate::measure::Stop;
 use crate::measure::copy::cool;
 use crate::measure::made::MadeFiles;
-use crate::measure::place::{MeasureError, ReplicateContext};
+use crate::measure::place::{MeasureError, ReplicateContext, Result};
 use crate::measure::records::{Flow, Named};
 use backup_stream::StreamLayout;
 
@@ -42,11 +42,7 @@ impl FilePasses {
     ///
     /// # Errors
     /// When there is nothing to save, the storage fails, or somebody stopped it.
-    pub fn open(
-        backup: &Backup,
-        place: &ReplicateContext,
-        stop: &Stop,
-    ) -> Result<Self, MeasureError> {
+    pub fn open(backup: &Backup, place: &ReplicateContext, stop: &Stop) -> Result<Self> {
         let (items, made) = match &backup.source {
             Some(source) => (found(Path::new(source), stop)?, None),
             None => {
@@ -78,7 +74,7 @@ impl FilePasses {
         }
     }
 
-    fn cool(&self) -> Result<(), MeasureError> {
+    fn cool(&self) -> Result<()> {
         if !self.is_cold {
             return Ok(());
         }
@@ -98,17 +94,17 @@ impl Passes for FilePasses {
         self.items.iter().map(|item| item.entry.size).sum()
     }
 
-    fn save(&mut self, stop: &Stop) -> Result<Flow, MeasureError> {
+    fn save(&mut self, stop: &Stop) -> Result<Flow> {
         self.cool()?;
         stream::save(&self.items, &self.layout, self.stream(), stop)
     }
 
-    fn verify(&mut self, stop: &Stop) -> Result<Flow, MeasureError> {
+    fn verify(&mut self, stop: &Stop) -> Result<Flow> {
         self.cool()?;
         stream::verify(&self.items, self.stream(), stop)
     }
 
-    fn restore(&mut self, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn restore(&mut self, stop: &Stop) -> Result<Vec<Reading>> {
         self.cool()?;
         let target = self.place.work_directory(KIND.name, self.bytes())?;
         let restored = stream::restore(self.stream(), &target, stop)?;
@@ -123,7 +119,7 @@ impl Passes for FilePasses {
         None
     }
 
-    fn finish(self: Box<Self>) -> Result<Saved, MeasureError> {
+    fn finish(self: Box<Self>) -> Result<Saved> {
         let this = *self;
         let found = this.file.metadata();
         let stream_bytes = found
@@ -145,7 +141,7 @@ fn make(
     backup: &Backup,
     place: &ReplicateContext,
     stop: &Stop,
-) -> Result<(Vec<BackupItem>, WorkDirectory), MeasureError> {
+) -> Result<(Vec<BackupItem>, WorkDirectory)> {
     let wanted = backup.files.saturating_mul(backup.size.0);
     let directory = place.work_directory(KIND.name, wanted)?;
     let made = MadeFiles::make(&directory, backup.files, backup.size, place.seed, stop)?;
@@ -154,7 +150,7 @@ fn make(
     Ok((items, directory))
 }
 
-fn found(source: &Path, stop: &Stop) -> Result<Vec<BackupItem>, MeasureError> {
+fn found(source: &Path, stop: &Stop) -> Result<Vec<BackupItem>> {
     let items = find_items(source, stop)?;
     if items.iter().any(|item| item.entry.size > 0) {
         return Ok(items);

@@ -22,7 +22,7 @@ use super::Stop;
 use super::applies::{Applies, NO_CONTENT, NO_CONTENT_WHY};
 use super::form::{ANY_TIME, ValueForm};
 use super::kind::{Kind, Measuring, flag, made, settings};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::records::Flow;
 use super::settings::{SettingFault, Settings};
 use super::targets::{TargetUse, Targets};
@@ -154,7 +154,7 @@ impl Backup {
     }
 
     /// The models of a backup to this one, if all fits on them.
-    fn models(&self, to: &str, seed: u64) -> Result<ModelPasses, MeasureError> {
+    fn models(&self, to: &str, seed: u64) -> Result<ModelPasses> {
         let Some(source) = self.source.as_ref().and_then(TargetName::model) else {
             return Err(MeasureError::Usage(format!(
                 "{to}: what a model gets is saved from a model. Name it, as in source = \
@@ -170,7 +170,7 @@ impl Backup {
         ModelPasses::open(of, source, to)
     }
 
-    fn check_files(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check_files(&self, place: &ReplicateContext) -> Result<()> {
         let source = self.source.as_ref();
         if let Some(name) = source.and_then(TargetName::model) {
             return Err(MeasureError::Usage(format!(
@@ -185,11 +185,7 @@ impl Backup {
         found.map(drop).map_err(MeasureError::io("look at", path))
     }
 
-    fn passes(
-        &self,
-        place: &ReplicateContext,
-        stop: &Stop,
-    ) -> Result<Box<dyn Passes>, MeasureError> {
+    fn passes(&self, place: &ReplicateContext, stop: &Stop) -> Result<Box<dyn Passes>> {
         Ok(match self.target(place).model() {
             Some(to) => Box::new(self.models(to, place.seed)?),
             None => {
@@ -214,14 +210,14 @@ impl Measuring for Backup {
         self.stream_place(place).target
     }
 
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         match self.target(place).model() {
             Some(to) => self.models(to, place.seed).map(drop),
             None => self.check_files(place),
         }
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let mut passes = self.passes(place, stop)?;
         let saved = passes.save(stop)?;
         let mut elapsed = saved.elapsed;

@@ -16,7 +16,7 @@ use crate::measure::Stop;
 use crate::measure::models::{
     ModelPair, ModelTarget, open_part, refuse_larger, refuse_read_only, spent_until,
 };
-use crate::measure::place::MeasureError;
+use crate::measure::place::Result;
 use crate::measure::records::Flow;
 use crate::measure::steps::{IoAction, IoStep, IoSteps, Passage};
 use backup_stream::StreamLayout;
@@ -64,7 +64,7 @@ impl ModelPasses {
     ///
     /// # Errors
     /// When it does not, or there is no such model.
-    pub fn open(of: ModelSource, source: &str, stream: &str) -> Result<Self, MeasureError> {
+    pub fn open(of: ModelSource, source: &str, stream: &str) -> Result<Self> {
         let (source, stream) = (open_part(source)?, open_part(stream)?);
         refuse_read_only(&stream)?;
         let (files, size) = of.files;
@@ -87,7 +87,7 @@ impl ModelPasses {
         way: StreamWay,
         steps: impl FnOnce(&ModelSource, u64) -> [IoSteps; 2],
         stop: &Stop,
-    ) -> Result<Flow, MeasureError> {
+    ) -> Result<Flow> {
         let pair = self.pair.take().expect("no pass is under way");
         let begun = spent_until(pair.now);
         let [source, sink] = steps(&self.of, pair.source.size);
@@ -124,18 +124,18 @@ impl Passes for ModelPasses {
         self.of.bytes()
     }
 
-    fn save(&mut self, stop: &Stop) -> Result<Flow, MeasureError> {
+    fn save(&mut self, stop: &Stop) -> Result<Flow> {
         let steps = |of: &ModelSource, size| [of.reads(size), of.writes()];
         self.pass(StreamWay::ToStream, steps, stop)
     }
 
-    fn verify(&mut self, stop: &Stop) -> Result<Flow, MeasureError> {
+    fn verify(&mut self, stop: &Stop) -> Result<Flow> {
         let steps = |of: &ModelSource, size| [of.blocks_read(), of.reads(size)];
         self.pass(StreamWay::FromStream, steps, stop)
     }
 
     /// A model has no content to be restored.
-    fn restore(&mut self, _: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn restore(&mut self, _: &Stop) -> Result<Vec<Reading>> {
         Ok(Vec::new())
     }
 
@@ -143,7 +143,7 @@ impl Passes for ModelPasses {
         Some(self.work)
     }
 
-    fn finish(self: Box<Self>) -> Result<Saved, MeasureError> {
+    fn finish(self: Box<Self>) -> Result<Saved> {
         let stops = self.pair.as_ref().and_then(ModelPair::tape_stops);
         Ok(Saved {
             stream_bytes: self.of.stream_bytes(),

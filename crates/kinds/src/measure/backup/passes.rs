@@ -4,7 +4,7 @@ use results::Reading;
 use units::Duration;
 
 use crate::measure::Stop;
-use crate::measure::place::MeasureError;
+use crate::measure::place::Result;
 use crate::measure::records::Flow;
 
 pub struct Saved {
@@ -22,19 +22,19 @@ pub trait Passes {
     ///
     /// # Errors
     /// When the storage fails, or somebody stopped it.
-    fn save(&mut self, stop: &Stop) -> Result<Flow, MeasureError>;
+    fn save(&mut self, stop: &Stop) -> Result<Flow>;
 
     /// Read the stream, and compare it with the source.
     ///
     /// # Errors
     /// When it is not what was saved, the storage fails, or somebody stopped it.
-    fn verify(&mut self, stop: &Stop) -> Result<Flow, MeasureError>;
+    fn verify(&mut self, stop: &Stop) -> Result<Flow>;
 
     /// Restore it, and compare; what that gives, where there is content.
     ///
     /// # Errors
     /// When it is not what was saved, the storage fails, or somebody stopped it.
-    fn restore(&mut self, stop: &Stop) -> Result<Vec<Reading>, MeasureError>;
+    fn restore(&mut self, stop: &Stop) -> Result<Vec<Reading>>;
 
     /// What saving and verifying took of the processor, where it is a part of the model.
     fn processor_time(&self) -> Option<Duration>;
@@ -43,5 +43,5 @@ pub trait Passes {
     ///
     /// # Errors
     /// When the system refuses.
-    fn finish(self: Box<Self>) -> Result<Saved, MeasureError>;
+    fn finish(self: Box<Self>) -> Result<Saved>;
 }

@@ -11,7 +11,7 @@ use drivers::DIRECTORY_PREFIX;
 use rustix::fs::{Mode, OFlags};
 
 use crate::measure::Stop;
-use crate::measure::place::{MeasureError, go_on};
+use crate::measure::place::{MeasureError, Result, go_on};
 
 /// The most entries of a tree.
 const ITEMS_MAX: usize = 10_000_000;
@@ -45,7 +45,7 @@ impl BackupItem {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn open(&self) -> Result<File, MeasureError> {
+    pub fn open(&self) -> Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = rustix::fs::open(&self.path, flags, Mode::empty());
         opened
@@ -57,7 +57,7 @@ impl BackupItem {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn link(&self) -> Result<Vec<u8>, MeasureError> {
+    pub fn link(&self) -> Result<Vec<u8>> {
         let target = fs::read_link(&self.path).map_err(MeasureError::io("read", &self.path))?;
         Ok(target.into_os_string().into_vec())
     }
@@ -69,7 +69,7 @@ impl BackupItem {
 ///
 /// # Errors
 /// When it cannot be read, or is neither.
-pub fn find_items(source: &Path, stop: &Stop) -> Result<Vec<BackupItem>, MeasureError> {
+pub fn find_items(source: &Path, stop: &Stop) -> Result<Vec<BackupItem>> {
     let path = fs::canonicalize(source).map_err(MeasureError::io("look at", source))?;
     let found = path
         .metadata()
@@ -97,7 +97,7 @@ pub fn find_items(source: &Path, stop: &Stop) -> Result<Vec<BackupItem>, Measure
     Ok(vec![BackupItem { entry, path }])
 }
 
-fn tree(top: &Path, device: u64, stop: &Stop) -> Result<Vec<BackupItem>, MeasureError> {
+fn tree(top: &Path, device: u64, stop: &Stop) -> Result<Vec<BackupItem>> {
     let mut items = Vec::new();
     let mut waiting = vec![top.to_owned()];
     while let Some(directory) = waiting.pop() {
@@ -137,11 +137,7 @@ fn tree(top: &Path, device: u64, stop: &Stop) -> Result<Vec<BackupItem>, Measure
     Ok(items)
 }
 
-fn entry_of(
-    top: &Path,
-    path: &Path,
-    found: &fs::Metadata,
-) -> Result<Option<BackupEntry>, MeasureError> {
+fn entry_of(top: &Path, path: &Path, found: &fs::Metadata) -> Result<Option<BackupEntry>> {
     let kind = found.file_type();
     let (kind, size) = if kind.is_file() {
         (EntryKind::File, found.len())

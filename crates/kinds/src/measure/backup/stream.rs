@@ -11,7 +11,7 @@ use drivers::WorkDirectory;
 
 use super::source::BackupItem;
 use crate::measure::Stop;
-use crate::measure::place::{MeasureError, go_on};
+use crate::measure::place::{MeasureError, Result, go_on};
 use crate::measure::records::{Flow, Gauge, Named, Who};
 
 /// Bytes of the source read at a time.
@@ -59,7 +59,7 @@ pub fn save(
     layout: &StreamLayout,
     stream: Named<'_>,
     stop: &Stop,
-) -> Result<Flow, MeasureError> {
+) -> Result<Flow> {
     let gauge = Gauge::start(Who::Thread);
     let mut at = 0;
     let mut sink = |block: &[u8]| {
@@ -104,7 +104,7 @@ pub fn save(
 /// # Errors
 /// When anything is wrong with a block, even if redundancy makes up for it; when the content is not
 /// that of the items; or when somebody stopped it.
-pub fn verify(items: &[BackupItem], stream: Named<'_>, stop: &Stop) -> Result<Flow, MeasureError> {
+pub fn verify(items: &[BackupItem], stream: Named<'_>, stop: &Stop) -> Result<Flow> {
     let gauge = Gauge::start(Who::Thread);
     let mut comparison = StreamComparison {
         items: items.iter(),
@@ -137,11 +137,7 @@ pub struct Restored {
 ///
 /// # Errors
 /// When content is lost, a file cannot be written, or somebody stopped it.
-pub fn restore(
-    stream: Named<'_>,
-    directory: &WorkDirectory,
-    stop: &Stop,
-) -> Result<Restored, MeasureError> {
+pub fn restore(stream: Named<'_>, directory: &WorkDirectory, stop: &Stop) -> Result<Restored> {
     let gauge = Gauge::start(Who::Thread);
     let mut entries = Vec::new();
     let mut under_way: Option<(File, u64)> = None;
@@ -181,10 +177,7 @@ pub fn restore(
     })
 }
 
-fn finish(
-    under_way: &mut Option<(File, u64)>,
-    directory: &WorkDirectory,
-) -> Result<(), MeasureError> {
+fn finish(under_way: &mut Option<(File, u64)>, directory: &WorkDirectory) -> Result<()> {
     let Some((file, _)) = under_way.take() else {
         return Ok(());
     };
@@ -197,7 +190,7 @@ impl Restored {
     ///
     /// # Errors
     /// When there is a difference.
-    pub fn compare(&self, items: &[BackupItem], stop: &Stop) -> Result<(), MeasureError> {
+    pub fn compare(&self, items: &[BackupItem], stop: &Stop) -> Result<()> {
         let (mut saved, mut restored) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
         let differs = |what: &PathBuf| {
             MeasureError::Failed(format!("{} was restored differently", what.display()))
@@ -259,7 +252,7 @@ struct OpenItem<'a> {
 }
 
 impl StreamComparison<'_> {
-    fn take(&mut self, it: &Unpacked<'_>) -> Result<(), MeasureError> {
+    fn take(&mut self, it: &Unpacked<'_>) -> Result<()> {
         match it {
             Unpacked::Entry(entry) if **entry == END => Ok(()),
             Unpacked::Entry(entry) => {
@@ -284,7 +277,7 @@ impl StreamComparison<'_> {
         }
     }
 
-    fn compare(&mut self, bytes: &[u8]) -> Result<(), MeasureError> {
+    fn compare(&mut self, bytes: &[u8]) -> Result<()> {
         let Some(under_way) = &mut self.under_way else {
             return Err(MeasureError::Failed(
                 "the stream has bytes without an entry".into(),
@@ -323,8 +316,8 @@ impl StreamComparison<'_> {
 fn read_stream(
     stream: Named<'_>,
     stop: &Stop,
-    sink: &mut impl FnMut(Unpacked<'_>) -> Result<(), MeasureError>,
-) -> Result<Decoder, MeasureError> {
+    sink: &mut impl FnMut(Unpacked<'_>) -> Result<()>,
+) -> Result<Decoder> {
     let refused = || MeasureError::io("read", stream.path);
     let len = stream.file.metadata().map_err(refused())?.len();
     let mut start = vec![0; len.min(START_BYTES) as usize];
@@ -365,12 +358,7 @@ fn read_blocks(stream: Named<'_>, memory: &mut [u8], at: u64, block: usize) {
     }
 }
 
-fn read_source(
-    item: &BackupItem,
-    file: &File,
-    piece: &mut [u8],
-    at: u64,
-) -> Result<(), MeasureError> {
+fn read_source(item: &BackupItem, file: &File, piece: &mut [u8], at: u64) -> Result<()> {
     file.read_exact_at(piece, at).map_err(|error| {
         if error.kind() == std::io::ErrorKind::UnexpectedEof {
             let why = format!("{} was cut short while it was read", item.path.display());

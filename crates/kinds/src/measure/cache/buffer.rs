@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use units::Bytes;
 
-use crate::measure::place::MeasureError;
+use crate::measure::place::{MeasureError, Result};
 
 /// Records in memory, the least recently used of which goes first.
 pub(super) struct RecordCache {
@@ -19,7 +19,7 @@ pub(super) struct RecordCache {
 }
 
 impl RecordCache {
-    pub(super) fn new(room: u64, record: Bytes) -> Result<Self, MeasureError> {
+    pub(super) fn new(room: u64, record: Bytes) -> Result<Self> {
         let too_large = || MeasureError::Usage("buffer: it is more than memory can hold".into());
         Ok(Self {
             room: usize::try_from(room).map_err(|_| too_large())?,

@@ -18,7 +18,7 @@ use super::Stop;
 use super::applies::Applies;
 use super::form::ValueForm;
 use super::kind::{Kind, Measuring, flag, made, settings};
-use super::place::{MeasureError, ReplicateContext, go_on};
+use super::place::{MeasureError, ReplicateContext, Result, go_on};
 use super::records;
 use super::settings::{SettingFault, Settings};
 use super::targets::{TargetUse, Targets};
@@ -104,11 +104,7 @@ impl Cache {
         })
     }
 
-    fn from(
-        &self,
-        place: &ReplicateContext,
-        stop: &Stop,
-    ) -> Result<Box<dyn RecordReads>, MeasureError> {
+    fn from(&self, place: &ReplicateContext, stop: &Stop) -> Result<Box<dyn RecordReads>> {
         Ok(match place.target.model() {
             Some(name) => {
                 let spec = open_model(name).map_err(BenchError::from)?;
@@ -149,7 +145,7 @@ impl Cache {
 }
 
 impl Measuring for Cache {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         if place.is_named() {
             FileReads::named(self, place)?;
         }
@@ -158,7 +154,7 @@ impl Measuring for Cache {
         fits.map_err(|error| MeasureError::Usage(format!("buffer = {}: {error}", self.buffer)))
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         self.check(place)?;
         let numbers = self.numbers(place.seed);
         let numbers = numbers.map_err(|error| MeasureError::Usage(error.to_string()))?;
@@ -215,7 +211,7 @@ struct Reader<N> {
 }
 
 impl<N: FnMut() -> u64> Reader<N> {
-    fn read(&mut self, count: u64, stop: &Stop) -> Result<Counts, MeasureError> {
+    fn read(&mut self, count: u64, stop: &Stop) -> Result<Counts> {
         let mut counts = Counts::default();
         let record = &mut self.memory.as_mut_slice()[..self.len];
         for _ in 0..count {

@@ -14,7 +14,7 @@ use workload::{ClientId, Op, Request, TargetId};
 use super::{Cache, KIND};
 use crate::measure::Stop;
 use crate::measure::copy::cool;
-use crate::measure::place::{MeasureError, ReplicateContext};
+use crate::measure::place::{MeasureError, ReplicateContext, Result};
 use crate::measure::records::{Named, RecordPattern, Synced, write_records};
 
 /// Records, and memory of others than the program that may hold them.
@@ -23,13 +23,13 @@ pub trait RecordReads {
     ///
     /// # Errors
     /// When the storage fails.
-    fn read(&mut self, number: u64, record: &mut [u8]) -> Result<bool, MeasureError>;
+    fn read(&mut self, number: u64, record: &mut [u8]) -> Result<bool>;
 
     /// Refuse what is not that record, if records have a content.
     ///
     /// # Errors
     /// When it is not.
-    fn refuse_other(&self, number: u64, record: &[u8]) -> Result<(), MeasureError>;
+    fn refuse_other(&self, number: u64, record: &[u8]) -> Result<()>;
 
     /// What the clock of this storage says.
     fn elapsed(&self) -> Duration;
@@ -38,7 +38,7 @@ pub trait RecordReads {
     ///
     /// # Errors
     /// When the system refuses.
-    fn finish(self: Box<Self>) -> Result<(), MeasureError>;
+    fn finish(self: Box<Self>) -> Result<()>;
 }
 
 /// A file of our own, or what the user named.
@@ -55,11 +55,7 @@ impl FileReads {
     ///
     /// # Errors
     /// When the storage fails, records do not fit it, or somebody stopped it.
-    pub fn make(
-        cache: &Cache,
-        place: &ReplicateContext,
-        stop: &Stop,
-    ) -> Result<Self, MeasureError> {
+    pub fn make(cache: &Cache, place: &ReplicateContext, stop: &Stop) -> Result<Self> {
         let directory = place.work_directory(KIND.name, cache.working_set.0)?;
         let file = directory.create_file("set")?;
         let path = directory.path().join("set");
@@ -78,7 +74,7 @@ impl FileReads {
     ///
     /// # Errors
     /// When it is too small, records do not fit it, or the system refuses.
-    pub fn named(cache: &Cache, place: &ReplicateContext) -> Result<Self, MeasureError> {
+    pub fn named(cache: &Cache, place: &ReplicateContext) -> Result<Self> {
         let how = (AccessMode::ReadOnly, cache.caching);
         let target = place.open_named(KIND.name, how, cache.working_set)?;
         Self::cold(cache, target, None)
@@ -88,7 +84,7 @@ impl FileReads {
         cache: &Cache,
         target: Target,
         made: Option<(WorkDirectory, RecordPattern)>,
-    ) -> Result<Self, MeasureError> {
+    ) -> Result<Self> {
         let (file, path) = (target.file(), target.path());
         cool(Named { file, path })?;
         let unit = Bytes(u64::from(target.alignment().offset));
@@ -113,7 +109,7 @@ impl FileReads {
 impl RecordReads for FileReads {
     /// The page cache is looked into before. A read that must not wait (`RWF_NOWAIT`) would not
     /// tell: it starts the device, and finds what a fast one has brought.
-    fn read(&mut self, number: u64, record: &mut [u8]) -> Result<bool, MeasureError> {
+    fn read(&mut self, number: u64, record: &mut [u8]) -> Result<bool> {
         let (file, path) = (self.target.file(), self.target.path());
         let at = number * self.record.0;
         let share = match self.target.caching() {
@@ -126,7 +122,7 @@ impl RecordReads for FileReads {
         Ok(share >= 1.0)
     }
 
-    fn refuse_other(&self, number: u64, record: &[u8]) -> Result<(), MeasureError> {
+    fn refuse_other(&self, number: u64, record: &[u8]) -> Result<()> {
         let path = self.target.path();
         let made = self.made.as_ref();
         made.map_or(Ok(()), |(_, pattern)| {
@@ -138,7 +134,7 @@ impl RecordReads for FileReads {
         self.opened.elapsed().into()
     }
 
-    fn finish(self: Box<Self>) -> Result<(), MeasureError> {
+    fn finish(self: Box<Self>) -> Result<()> {
         let this = *self;
         drop(this.target);
         match this.made {
@@ -159,11 +155,7 @@ impl ModelReads {
     ///
     /// # Errors
     /// When they do not.
-    pub fn new(
-        cache: &Cache,
-        spec: &SimSpec,
-        place: &ReplicateContext,
-    ) -> Result<Self, MeasureError> {
+    pub fn new(cache: &Cache, spec: &SimSpec, place: &ReplicateContext) -> Result<Self> {
         if cache.working_set > spec.size {
             return Err(MeasureError::Usage(format!(
                 "{} holds {}, and working-set = {}: set a smaller one",
@@ -204,7 +196,7 @@ impl ModelReads {
 }
 
 impl RecordReads for ModelReads {
-    fn read(&mut self, number: u64, record: &mut [u8]) -> Result<bool, MeasureError> {
+    fn read(&mut self, number: u64, record: &mut [u8]) -> Result<bool> {
         let before = self.answered();
         let len = record.len() as u32;
         let done = self.perform(number * u64::from(len), len);
@@ -212,7 +204,7 @@ impl RecordReads for ModelReads {
         Ok(self.answered() > before)
     }
 
-    fn refuse_other(&self, _: u64, _: &[u8]) -> Result<(), MeasureError> {
+    fn refuse_other(&self, _: u64, _: &[u8]) -> Result<()> {
         Ok(())
     }
 
@@ -220,7 +212,7 @@ impl RecordReads for ModelReads {
         self.driver.now().since(units::Instant::START)
     }
 
-    fn finish(self: Box<Self>) -> Result<(), MeasureError> {
+    fn finish(self: Box<Self>) -> Result<()> {
         Ok(())
     }
 }

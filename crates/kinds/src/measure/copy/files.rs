@@ -14,7 +14,7 @@ use units::{Bytes, TargetName};
 
 use super::{Copy, KIND};
 use crate::measure::Stop;
-use crate::measure::place::{MeasureError, ReplicateContext, go_on};
+use crate::measure::place::{MeasureError, ReplicateContext, Result, go_on};
 use crate::measure::records::{
     Gauge, Named, RecordPattern, Spent, Synced, Who, buffer, make_room, sync, write_records,
 };
@@ -45,7 +45,7 @@ impl FileCarrier {
     ///
     /// # Errors
     /// When the storage fails, or somebody stopped it.
-    pub fn open(copy: &Copy, place: &ReplicateContext, stop: &Stop) -> Result<Self, MeasureError> {
+    pub fn open(copy: &Copy, place: &ReplicateContext, stop: &Stop) -> Result<Self> {
         if place.is_named() {
             return Self::over(copy, place);
         }
@@ -76,7 +76,7 @@ impl FileCarrier {
     ///
     /// # Errors
     /// When there is no source, either must not be used that way, or the system refuses.
-    pub fn over(copy: &Copy, place: &ReplicateContext) -> Result<Self, MeasureError> {
+    pub fn over(copy: &Copy, place: &ReplicateContext) -> Result<Self> {
         let wrong = |why: &str| MeasureError::Usage(format!("{}: {why}", place.target));
         let missing = "a file or device gets its copy from another: name it with source";
         let path = copy.source.as_ref().ok_or_else(|| wrong(missing))?;
@@ -101,7 +101,7 @@ impl FileCarrier {
         this.cooled(copy)
     }
 
-    fn cooled(self, copy: &Copy) -> Result<Self, MeasureError> {
+    fn cooled(self, copy: &Copy) -> Result<Self> {
         if copy.cold {
             cool(self.from())?;
         }
@@ -128,7 +128,7 @@ impl FileCarrier {
     }
 
     /// Each step of the sink, once what it takes was read.
-    fn pass(&self, mut passage: Passage, stop: &Stop) -> Result<Spent, MeasureError> {
+    fn pass(&self, mut passage: Passage, stop: &Stop) -> Result<Spent> {
         let (from, to) = (self.from(), self.to());
         // What is left over of a read, and the next one, are less than twice the window.
         let mut memory = buffer(2 * passage.window as usize)?;
@@ -173,7 +173,7 @@ impl FileCarrier {
 }
 
 impl Carrier for FileCarrier {
-    fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried, MeasureError> {
+    fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried> {
         let device = ReplicateContext::device(&self.copy_path);
         let before = Counters::take(device.as_deref());
         let spent = self.pass(passage, stop)?;
@@ -209,12 +209,7 @@ fn others(extents: Option<u64>, done: &CountersDelta) -> Vec<Reading> {
     others
 }
 
-fn make_source(
-    directory: &WorkDirectory,
-    size: Bytes,
-    seed: u64,
-    stop: &Stop,
-) -> Result<File, MeasureError> {
+fn make_source(directory: &WorkDirectory, size: Bytes, seed: u64, stop: &Stop) -> Result<File> {
     let file = directory.create_file(SOURCE)?;
     let path = directory.path().join(SOURCE);
     let mut pattern = RecordPattern::new(Bytes::from_kib(64), seed)?;
@@ -227,7 +222,7 @@ fn make_source(
 }
 
 /// What of the user's is copied, and how many bytes of it.
-pub fn open_source(copy: &Copy, source: &TargetName) -> Result<(File, Bytes), MeasureError> {
+pub fn open_source(copy: &Copy, source: &TargetName) -> Result<(File, Bytes)> {
     let name = source.as_str();
     if source.is_model() {
         return Err(MeasureError::Usage(format!(
@@ -253,7 +248,7 @@ pub fn open_source(copy: &Copy, source: &TargetName) -> Result<(File, Bytes), Me
 }
 
 /// Read both again, the copy from the storage, and compare.
-fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<(), MeasureError> {
+fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<()> {
     const PIECE: u64 = 1 << 20;
     cool(to)?;
     let (mut first, mut second) = (vec![0; PIECE as usize], vec![0; PIECE as usize]);
@@ -282,7 +277,7 @@ fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<(
 }
 
 /// A copy that was made is as long as what was copied.
-fn refuse_length(copy: &File, path: &Path, size: Bytes) -> Result<(), MeasureError> {
+fn refuse_length(copy: &File, path: &Path, size: Bytes) -> Result<()> {
     let found = copy.metadata();
     let found = found.map_err(MeasureError::io("look at", path))?.len();
     if found == size.0 {
@@ -296,7 +291,7 @@ fn refuse_length(copy: &File, path: &Path, size: Bytes) -> Result<(), MeasureErr
 }
 
 /// Drop a file from the page cache.
-pub(in crate::measure) fn cool(named: Named<'_>) -> Result<(), MeasureError> {
+pub(in crate::measure) fn cool(named: Named<'_>) -> Result<()> {
     for _ in 0..COOL_TRIES {
         let stayed = drop_cached(named.file);
         let stayed = stayed.map_err(MeasureError::io("drop from the page cache", named.path))?;

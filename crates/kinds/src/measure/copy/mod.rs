@@ -17,7 +17,7 @@ use super::applies::{Applies, NO_CONTENT};
 use super::form::{ANY_TIME, ValueForm};
 use super::kind::{Kind, Measured, Measuring, flag, made, settings};
 use super::models::{ModelPair, ModelTarget, open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::records::{SYNCED, Spent, Synced, synced};
 use super::settings::{SettingFault, Settings};
 use super::steps::{Carrier, IoAction, IoStep, IoSteps, Passage, sequence, write_action};
@@ -114,7 +114,7 @@ impl Copy {
     }
 
     /// How much of a source of the user's is copied.
-    fn bytes_of(&self, source: &TargetName, held: Bytes) -> Result<Bytes, MeasureError> {
+    fn bytes_of(&self, source: &TargetName, held: Bytes) -> Result<Bytes> {
         match self.is_whole {
             true => Ok(held),
             false if self.size <= held => Ok(self.size),
@@ -126,7 +126,7 @@ impl Copy {
     }
 
     /// The models of a copy to this one, if the file fits on both.
-    fn models(&self, target: &str) -> Result<[SimSpec; 2], MeasureError> {
+    fn models(&self, target: &str) -> Result<[SimSpec; 2]> {
         let Some(source) = self.source.as_ref().and_then(TargetName::model) else {
             return Err(MeasureError::Usage(format!(
                 "{target}: a model gets its copy from a model. Name it, as in source = \
@@ -142,11 +142,7 @@ impl Copy {
     }
 
     /// Source and copy, and how many bytes are copied.
-    fn carrier(
-        &self,
-        place: &ReplicateContext,
-        stop: &Stop,
-    ) -> Result<(Bytes, Box<dyn Carrier>), MeasureError> {
+    fn carrier(&self, place: &ReplicateContext, stop: &Stop) -> Result<(Bytes, Box<dyn Carrier>)> {
         match place.target.model() {
             Some(target) => {
                 let models = self.models(target)?;
@@ -194,7 +190,7 @@ impl Copy {
 }
 
 impl Measuring for Copy {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         match place.target.model() {
             Some(target) => self.models(target).map(drop),
             None if place.is_named() => FileCarrier::over(self, place).map(drop),
@@ -205,11 +201,11 @@ impl Measuring for Copy {
         }
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         Ok(self.measured(place, stop)?.readings)
     }
 
-    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {
         self.check(place)?;
         let (size, carrier) = self.carrier(place, stop)?;
         let carried = carrier.carry(self.passage(size), stop)?;

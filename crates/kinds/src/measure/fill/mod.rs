@@ -20,7 +20,7 @@ use super::form::ValueForm;
 use super::kind::{Kind, Measuring, made, settings};
 use super::models::{open_part, refuse_read_only};
 use super::mount_guard::refuse_mount;
-use super::place::{MeasureError, ReplicateContext, go_on};
+use super::place::{ReplicateContext, Result, go_on};
 use super::records::{Flow, Spent};
 use super::settings::{SettingFault, Settings};
 use super::targets::{TargetUse, Targets};
@@ -94,7 +94,7 @@ impl FillMeasurement {
     }
 
     /// What is to be written full, if it may be.
-    fn medium(&self) -> Result<Fillable<'_>, MeasureError> {
+    fn medium(&self) -> Result<Fillable<'_>> {
         match self.target.model() {
             Some(name) => {
                 let spec = open_part(name)?;
@@ -109,7 +109,7 @@ impl FillMeasurement {
         }
     }
 
-    fn vessel(&self, seed: u64) -> Result<Box<dyn Vessel>, MeasureError> {
+    fn vessel(&self, seed: u64) -> Result<Box<dyn Vessel>> {
         Ok(match self.medium()? {
             Fillable::Model(spec) => Box::new(ModelVessel::new(&spec, seed)),
             Fillable::MountPoint(path) => {
@@ -125,7 +125,7 @@ impl FillMeasurement {
         vessel: &mut dyn Vessel,
         filling: &mut FillProgress,
         stop: &Stop,
-    ) -> Result<bool, MeasureError> {
+    ) -> Result<bool> {
         let (mut at, mut wanted) = (0, self.record.0);
         while at < self.file.0 {
             go_on(stop)?;
@@ -155,11 +155,11 @@ impl Measuring for FillMeasurement {
         self.target.clone()
     }
 
-    fn check(&self, _: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, _: &ReplicateContext) -> Result<()> {
         self.medium().map(drop)
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         let mut vessel = self.vessel(place.seed)?;
         let part_bytes = (vessel.free()? / PARTS).max(1);
         let begun = vessel.spent();

@@ -19,7 +19,7 @@ use units::{Bytes, Instant};
 use crate::measure::models::{
     ModelTarget, command, device_action, perform, spent_until, tape_stops,
 };
-use crate::measure::place::{MeasureError, owner};
+use crate::measure::place::{MeasureError, Result, owner};
 use crate::measure::records::{Gauge, Spent, Who, buffer};
 use crate::measure::steps::IoAction;
 
@@ -34,25 +34,25 @@ pub trait Vessel {
     ///
     /// # Errors
     /// When the system does not tell.
-    fn free(&self) -> Result<u64, MeasureError>;
+    fn free(&self) -> Result<u64>;
 
     /// Begin the next file; false when not even an empty one fits.
     ///
     /// # Errors
     /// When the system refuses it for another reason.
-    fn next_file(&mut self) -> Result<bool, MeasureError>;
+    fn next_file(&mut self) -> Result<bool>;
 
     /// Write to the present file; how many of these bytes were taken, none when so many do not fit.
     ///
     /// # Errors
     /// When the storage fails.
-    fn write(&mut self, at: u64, len: u64) -> Result<u64, MeasureError>;
+    fn write(&mut self, at: u64, len: u64) -> Result<u64>;
 
     /// Force the present file to the storage.
     ///
     /// # Errors
     /// When it does not take what it was given.
-    fn sync(&mut self) -> Result<(), MeasureError>;
+    fn sync(&mut self) -> Result<()>;
 
     /// What passed since it was opened.
     fn spent(&self) -> Spent;
@@ -61,7 +61,7 @@ pub trait Vessel {
     ///
     /// # Errors
     /// When the system refuses.
-    fn finish(self: Box<Self>) -> Result<Vec<Reading>, MeasureError>;
+    fn finish(self: Box<Self>) -> Result<Vec<Reading>>;
 }
 
 /// Files of our own in a file system.
@@ -80,7 +80,7 @@ impl FileVessel {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn open(target: &Path, content: FillRecords) -> Result<Self, MeasureError> {
+    pub fn open(target: &Path, content: FillRecords) -> Result<Self> {
         Ok(Self {
             target: target.to_owned(),
             directory: WorkDirectory::create(target, &owner(super::KIND.name))?,
@@ -94,11 +94,11 @@ impl FileVessel {
 }
 
 impl Vessel for FileVessel {
-    fn free(&self) -> Result<u64, MeasureError> {
+    fn free(&self) -> Result<u64> {
         Ok(free_space(&self.target)?.available)
     }
 
-    fn next_file(&mut self) -> Result<bool, MeasureError> {
+    fn next_file(&mut self) -> Result<bool> {
         let name = format!("fill{:06}", self.files);
         // Zeroes tell nobody whose they are: the file itself must.
         let file = match self.directory.create_copy(&name) {
@@ -111,7 +111,7 @@ impl Vessel for FileVessel {
         Ok(true)
     }
 
-    fn write(&mut self, at: u64, len: u64) -> Result<u64, MeasureError> {
+    fn write(&mut self, at: u64, len: u64) -> Result<u64> {
         let record = &self.content.next(self.written)[..len as usize];
         let (file, path) = self.present.as_ref().expect("a file was begun");
         loop {
@@ -127,7 +127,7 @@ impl Vessel for FileVessel {
         }
     }
 
-    fn sync(&mut self) -> Result<(), MeasureError> {
+    fn sync(&mut self) -> Result<()> {
         let (file, path) = self.present.as_ref().expect("a file was begun");
         file.sync_all().map_err(|error| lost(path, error))
     }
@@ -136,7 +136,7 @@ impl Vessel for FileVessel {
         self.gauge.spent()
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Vec<Reading>, MeasureError> {
+    fn finish(mut self: Box<Self>) -> Result<Vec<Reading>> {
         self.present = None;
         let left = self.free()? as f64;
         self.directory.remove()?;
@@ -164,7 +164,7 @@ impl ModelVessel {
         }
     }
 
-    fn perform(&mut self, action: IoAction, offset: u64, len: u64) -> Result<(), MeasureError> {
+    fn perform(&mut self, action: IoAction, offset: u64, len: u64) -> Result<()> {
         let Some(action) = device_action(action) else {
             return Ok(());
         };
@@ -175,16 +175,16 @@ impl ModelVessel {
 }
 
 impl Vessel for ModelVessel {
-    fn free(&self) -> Result<u64, MeasureError> {
+    fn free(&self) -> Result<u64> {
         Ok(self.part.size - self.written)
     }
 
-    fn next_file(&mut self) -> Result<bool, MeasureError> {
+    fn next_file(&mut self) -> Result<bool> {
         self.file_start = self.written;
         Ok(self.written < self.part.size)
     }
 
-    fn write(&mut self, at: u64, len: u64) -> Result<u64, MeasureError> {
+    fn write(&mut self, at: u64, len: u64) -> Result<u64> {
         let offset = self.file_start + at;
         let len = len.min(self.part.size - offset);
         if len > 0 {
@@ -194,7 +194,7 @@ impl Vessel for ModelVessel {
         Ok(len)
     }
 
-    fn sync(&mut self) -> Result<(), MeasureError> {
+    fn sync(&mut self) -> Result<()> {
         self.perform(IoAction::Sync, 0, 0)
     }
 
@@ -202,7 +202,7 @@ impl Vessel for ModelVessel {
         spent_until(self.now)
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<Reading>, MeasureError> {
+    fn finish(self: Box<Self>) -> Result<Vec<Reading>> {
         Ok(tape_stops(&[&*self.part.device]).into_iter().collect())
     }
 }
@@ -220,7 +220,7 @@ impl FillRecords {
     ///
     /// # Errors
     /// When there is no memory for them.
-    pub fn new(record: Bytes, compressible: f64, seed: u64) -> Result<Self, MeasureError> {
+    pub fn new(record: Bytes, compressible: f64, seed: u64) -> Result<Self> {
         let count = VARIETY_BYTES.div_ceil(record.0);
         let mut memory = buffer((count * record.0) as usize)?;
         fill_incompressible(memory.as_mut_slice(), seed);

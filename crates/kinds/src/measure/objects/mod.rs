@@ -32,7 +32,7 @@ use units::{Bytes, Duration, Rate};
 
 use super::form::ValueForm;
 use super::kind::{Kind, Measured, Measuring, flag, made, settings};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{ReplicateContext, Result};
 use super::settings::{SettingFault, Settings};
 use super::targets::{ERRORS, Targets, on_error};
 use super::{Stop, net};
@@ -189,15 +189,15 @@ impl ObjectsMeasurement {
 }
 
 impl Measuring for ObjectsMeasurement {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         run::check(self, place)
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         Ok(self.measured(place, stop)?.readings)
     }
 
-    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {
         run::measured(self, place, stop)
     }
 }

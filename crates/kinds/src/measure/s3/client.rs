@@ -17,7 +17,7 @@ use super::address::BucketAddress;
 use super::fault::{S3Fault, element};
 use super::prefix::KEYS_BEGIN;
 use crate::measure::Stop;
-use crate::measure::place::MeasureError;
+use crate::measure::place::{MeasureError, Result};
 
 /// How long a signed request may be used.
 const SIGNED_FOR: Duration = Duration::from_secs(3600);
@@ -90,7 +90,7 @@ impl S3Client {
     ///
     /// # Errors
     /// When the address is none, there are no keys, or there is no such server.
-    pub fn new(named: &str, options: S3Options, stop: &Stop) -> Result<Self, MeasureError> {
+    pub fn new(named: &str, options: S3Options, stop: &Stop) -> Result<Self> {
         let wrong = |why: &dyn std::fmt::Display| MeasureError::Usage(format!("{named}: {why}"));
         let account = S3Account::of_process();
         let address = BucketAddress::read(named, &account).map_err(|why| wrong(&why))?;

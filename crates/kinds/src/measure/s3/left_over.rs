@@ -8,7 +8,7 @@ use super::client::S3Client;
 use super::fault::S3Fault;
 use super::prefix::{KEYS_BEGIN, MARKER, marker_text, plain_options, remove_prefix};
 use crate::measure::Stop;
-use crate::measure::place::MeasureError;
+use crate::measure::place::Result;
 use crate::measure::store::LeftPrefix;
 
 /// A marker is no longer than this, bytes.
@@ -29,7 +29,7 @@ impl BucketLeftovers {
     ///
     /// # Errors
     /// When the bucket cannot be asked.
-    pub fn look(named: &str, ca: Option<&Path>) -> Result<Self, MeasureError> {
+    pub fn look(named: &str, ca: Option<&Path>) -> Result<Self> {
         let client = S3Client::new(named, plain_options(ca), &Stop::never())?;
         let failed = |fault: S3Fault| client.failed(&fault);
         let mut names = Vec::new();
@@ -49,7 +49,7 @@ impl BucketLeftovers {
     ///
     /// # Errors
     /// When the server refuses.
-    pub fn remove(&self, left: &LeftPrefix) -> Result<(), MeasureError> {
+    pub fn remove(&self, left: &LeftPrefix) -> Result<()> {
         let removed = remove_prefix(&self.client, &left.name);
         removed.map_err(|fault| self.client.failed(&fault))
     }

@@ -8,7 +8,7 @@ use drivers::Seal;
 
 use super::client::{Backoff, PutCondition, S3Client, S3Options};
 use super::fault::S3Fault;
-use crate::measure::place::MeasureError;
+use crate::measure::place::{MeasureError, Result};
 
 /// How every key of ours begins.
 pub const KEYS_BEGIN: &str = "seekstone-";
@@ -30,7 +30,7 @@ impl RunPrefix {
     ///
     /// # Errors
     /// When the server refuses: nothing is left then.
-    pub fn claim(client: Arc<S3Client>, seed: u64) -> Result<Self, MeasureError> {
+    pub fn claim(client: Arc<S3Client>, seed: u64) -> Result<Self> {
         let secret = Seal::of_this_run().number();
         let name = format!("{KEYS_BEGIN}{secret:016x}{seed:016x}/");
         let this = Self {
@@ -71,12 +71,12 @@ impl RunPrefix {
     ///
     /// # Errors
     /// When something is left; the message says what removes it.
-    pub fn remove(mut self) -> Result<(), MeasureError> {
+    pub fn remove(mut self) -> Result<()> {
         self.is_removed = true;
         self.remove_all()
     }
 
-    fn remove_all(&self) -> Result<(), MeasureError> {
+    fn remove_all(&self) -> Result<()> {
         let client = self.client.unstopped();
         remove_prefix(&client, &self.name).map_err(|fault| {
             MeasureError::Failed(format!(

@@ -9,7 +9,7 @@ use super::client::{PutCondition, S3Client};
 use super::fault::S3Fault;
 use super::prefix::{MARKER, RunPrefix, plain_options};
 use crate::measure::Stop;
-use crate::measure::place::MeasureError;
+use crate::measure::place::{MeasureError, Result};
 use crate::measure::store::{Store, StoreContent};
 
 /// Objects of ours in a bucket.
@@ -25,11 +25,7 @@ struct S3Store {
 ///
 /// # Errors
 /// When the address is none, the keys are missing, or the server refuses.
-pub fn open_bucket(
-    named: &str,
-    ca: Option<&Path>,
-    seed: u64,
-) -> Result<Box<dyn Store>, MeasureError> {
+pub fn open_bucket(named: &str, ca: Option<&Path>, seed: u64) -> Result<Box<dyn Store>> {
     let client = Arc::new(S3Client::new(named, plain_options(ca), &Stop::never())?);
     let prefix = RunPrefix::claim(Arc::clone(&client), seed)?;
     Ok(Box::new(S3Store {
@@ -50,12 +46,7 @@ impl S3Store {
 }
 
 impl Store for S3Store {
-    fn put(
-        &self,
-        name: &str,
-        len: u64,
-        mut content: &mut dyn StoreContent,
-    ) -> Result<(), MeasureError> {
+    fn put(&self, name: &str, len: u64, mut content: &mut dyn StoreContent) -> Result<()> {
         let key = self.key(name);
         let put = self
             .client
@@ -63,7 +54,7 @@ impl Store for S3Store {
         put.map_err(self.failed())
     }
 
-    fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64, MeasureError> {
+    fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64> {
         let mut bytes = 0;
         let mut keep = |piece: &[u8]| -> io::Result<()> {
             bytes += piece.len() as u64;
@@ -74,7 +65,7 @@ impl Store for S3Store {
         Ok(bytes)
     }
 
-    fn list(&self) -> Result<Vec<String>, MeasureError> {
+    fn list(&self) -> Result<Vec<String>> {
         let mut names = Vec::new();
         let listed = self.client.list(&self.name, None, false, &mut |page| {
             let keys = page.iter().filter_map(|it| it.key.strip_prefix(&self.name));
@@ -87,11 +78,11 @@ impl Store for S3Store {
     }
 
     /// This machine keeps nothing of it; what the server's memory holds is the server's affair.
-    fn cool(&self) -> Result<(), MeasureError> {
+    fn cool(&self) -> Result<()> {
         Ok(())
     }
 
-    fn close(&self) -> Result<(), MeasureError> {
+    fn close(&self) -> Result<()> {
         let mut prefix = self.prefix.lock().unwrap_or_else(PoisonError::into_inner);
         prefix.take().map_or(Ok(()), RunPrefix::remove)
     }

@@ -15,7 +15,7 @@ use super::StreamsMeasurement;
 use crate::measure::Stop;
 use crate::measure::copy::cool;
 use crate::measure::models::{ModelTarget, command, device_action, failed, settle, tape_stops};
-use crate::measure::place::{MeasureError, go_on};
+use crate::measure::place::{MeasureError, Result, go_on};
 use crate::measure::records::{
     Gauge, Named, RecordPattern, Synced, Who, buffer, read_record, sync, write_record,
     write_records,
@@ -39,7 +39,7 @@ pub trait Lanes {
     ///
     /// # Errors
     /// When the storage fails, or somebody stopped it.
-    fn run(self: Box<Self>, streams: Vec<IoSteps>, stop: &Stop) -> Result<Streamed, MeasureError>;
+    fn run(self: Box<Self>, streams: Vec<IoSteps>, stop: &Stop) -> Result<Streamed>;
 }
 
 /// A file for each stream, or a part of one that the user named.
@@ -71,7 +71,7 @@ impl FileLanes {
         directories: Vec<WorkDirectory>,
         seed: u64,
         stop: &Stop,
-    ) -> Result<Self, MeasureError> {
+    ) -> Result<Self> {
         let numbers = 0..streams.streams;
         let lanes = numbers
             .zip(directories.iter().cycle())
@@ -89,11 +89,7 @@ impl FileLanes {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn within(
-        streams: &StreamsMeasurement,
-        named: &Target,
-        seed: u64,
-    ) -> Result<Self, MeasureError> {
+    pub fn within(streams: &StreamsMeasurement, named: &Target, seed: u64) -> Result<Self> {
         if streams.operation == TransferKind::Read && streams.cold {
             cool(Named {
                 file: named.file(),
@@ -120,16 +116,12 @@ impl FileLanes {
 }
 
 /// No two streams write the same.
-fn pattern_of(
-    streams: &StreamsMeasurement,
-    number: u64,
-    seed: u64,
-) -> Result<RecordPattern, MeasureError> {
+fn pattern_of(streams: &StreamsMeasurement, number: u64, seed: u64) -> Result<RecordPattern> {
     RecordPattern::new(streams.record, seed ^ number.rotate_left(48))
 }
 
 impl Lanes for FileLanes {
-    fn run(self: Box<Self>, streams: Vec<IoSteps>, stop: &Stop) -> Result<Streamed, MeasureError> {
+    fn run(self: Box<Self>, streams: Vec<IoSteps>, stop: &Stop) -> Result<Streamed> {
         let mut this = *self;
         let all = Gauge::start(Who::Process);
         let lanes = this.lanes.iter_mut().zip(streams);
@@ -159,7 +151,7 @@ impl FileLane {
         number: u64,
         seed: u64,
         stop: &Stop,
-    ) -> Result<Self, MeasureError> {
+    ) -> Result<Self> {
         let name = format!("stream{number:03}");
         let file = directory.create_file(&name)?;
         let path = directory.path().join(&name);
@@ -186,7 +178,7 @@ impl FileLane {
     }
 
     /// Carry the steps out; how long that took.
-    fn run(&mut self, steps: IoSteps, stop: &Stop) -> Result<Duration, MeasureError> {
+    fn run(&mut self, steps: IoSteps, stop: &Stop) -> Result<Duration> {
         let path: &Path = self.target.path();
         let named = Named {
             file: self.target.file(),
@@ -240,11 +232,7 @@ impl ModelLanes {
 }
 
 impl Lanes for ModelLanes {
-    fn run(
-        self: Box<Self>,
-        mut streams: Vec<IoSteps>,
-        stop: &Stop,
-    ) -> Result<Streamed, MeasureError> {
+    fn run(self: Box<Self>, mut streams: Vec<IoSteps>, stop: &Stop) -> Result<Streamed> {
         let mut this = *self;
         let mut elapsed = vec![None; streams.len()];
         let mut now = units::Instant::START;

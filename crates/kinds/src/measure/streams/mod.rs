@@ -16,7 +16,7 @@ use super::applies::{Applies, NO_CONTENT};
 use super::form::{TextOrList, ValueForm};
 use super::kind::{Kind, Measured, Measuring, flag, made, settings};
 use super::models::{open_part, refuse_larger, refuse_read_only};
-use super::place::{MeasureError, ReplicateContext};
+use super::place::{MeasureError, ReplicateContext, Result};
 use super::settings::{SettingFault, Settings};
 use super::steps::{IoAction, IoStep, IoSteps, sequence};
 use super::targets::{TargetUse, Targets};
@@ -106,7 +106,7 @@ impl StreamsMeasurement {
     }
 
     /// The model, if the streams fit on it.
-    fn model(&self, name: &str) -> Result<SimSpec, MeasureError> {
+    fn model(&self, name: &str) -> Result<SimSpec> {
         let spec = open_part(name)?;
         if self.operation == TransferKind::Write {
             refuse_read_only(&spec)?;
@@ -116,7 +116,7 @@ impl StreamsMeasurement {
     }
 
     /// Bytes from the beginning of the first stream to the end of the last, on one target.
-    fn span(&self) -> Result<Bytes, MeasureError> {
+    fn span(&self) -> Result<Bytes> {
         let apart = self.apart();
         if apart < self.size {
             return Err(MeasureError::Usage(format!(
@@ -129,7 +129,7 @@ impl StreamsMeasurement {
     }
 
     /// The file or device that the user named, whose parts are the streams.
-    fn named(&self, place: &ReplicateContext) -> Result<Target, MeasureError> {
+    fn named(&self, place: &ReplicateContext) -> Result<Target> {
         let access = match self.operation {
             TransferKind::Write => AccessMode::Overwrite,
             TransferKind::Read if place.permission.overwrite => {
@@ -150,7 +150,7 @@ impl StreamsMeasurement {
         self.apart.unwrap_or(self.size)
     }
 
-    fn lanes(&self, place: &ReplicateContext, stop: &Stop) -> Result<Box<dyn Lanes>, MeasureError> {
+    fn lanes(&self, place: &ReplicateContext, stop: &Stop) -> Result<Box<dyn Lanes>> {
         if let Some(name) = place.target.model() {
             let spec = self.model(name)?;
             return Ok(Box::new(ModelLanes::new(&spec, self.apart(), place.seed)));
@@ -173,7 +173,7 @@ impl StreamsMeasurement {
 }
 
 impl Measuring for StreamsMeasurement {
-    fn check(&self, place: &ReplicateContext) -> Result<(), MeasureError> {
+    fn check(&self, place: &ReplicateContext) -> Result<()> {
         match place.target.model() {
             Some(name) => self.model(name).map(drop),
             None if self.is_named(place) => self.named(place).map(drop),
@@ -184,11 +184,11 @@ impl Measuring for StreamsMeasurement {
         }
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
         Ok(self.measured(place, stop)?.readings)
     }
 
-    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured, MeasureError> {
+    fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {
         self.check(place)?;
         let lanes = self.lanes(place, stop)?;
         let steps = (0..self.streams).map(|_| self.steps());

@@ -3,14 +3,14 @@
 use super::ObjectsMeasurement;
 use crate::measure::Stop;
 use crate::measure::kind::Measured;
-use crate::measure::place::{MeasureError, ReplicateContext};
+use crate::measure::place::{MeasureError, ReplicateContext, Result};
 use crate::measure::s3::LEFT_OUT;
 
 /// Refuse.
 ///
 /// # Errors
 /// Always.
-pub(super) fn check(_: &ObjectsMeasurement, _: &ReplicateContext) -> Result<(), MeasureError> {
+pub(super) fn check(_: &ObjectsMeasurement, _: &ReplicateContext) -> Result<()> {
     Err(MeasureError::Usage(LEFT_OUT.to_string()))
 }
 
@@ -22,6 +22,6 @@ pub(super) fn measured(
     objects: &ObjectsMeasurement,
     place: &ReplicateContext,
     _: &Stop,
-) -> Result<Measured, MeasureError> {
+) -> Result<Measured> {
     check(objects, place).map(|()| Measured::default())
 }

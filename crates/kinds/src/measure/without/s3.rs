@@ -4,7 +4,7 @@ use std::path::Path;
 
 use units::LeftOut;
 
-use super::place::MeasureError;
+use super::place::{MeasureError, Result};
 use super::store::{LeftPrefix, Store};
 
 pub(super) const LEFT_OUT: LeftOut = LeftOut {
@@ -16,7 +16,7 @@ pub(super) const LEFT_OUT: LeftOut = LeftOut {
 ///
 /// # Errors
 /// Always.
-pub fn open_bucket(_: &str, _: Option<&Path>, _: u64) -> Result<Box<dyn Store>, MeasureError> {
+pub fn open_bucket(_: &str, _: Option<&Path>, _: u64) -> Result<Box<dyn Store>> {
     Err(MeasureError::Usage(LEFT_OUT.to_string()))
 }
 
@@ -30,7 +30,7 @@ impl BucketLeftovers {
     ///
     /// # Errors
     /// Always.
-    pub fn look(_: &str, _: Option<&Path>) -> Result<Self, MeasureError> {
+    pub fn look(_: &str, _: Option<&Path>) -> Result<Self> {
         Err(MeasureError::Usage(LEFT_OUT.to_string()))
     }
 
@@ -38,7 +38,7 @@ impl BucketLeftovers {
     ///
     /// # Errors
     /// Always.
-    pub fn remove(&self, _: &LeftPrefix) -> Result<(), MeasureError> {
+    pub fn remove(&self, _: &LeftPrefix) -> Result<()> {
         Err(MeasureError::Usage(LEFT_OUT.to_string()))
     }
 }

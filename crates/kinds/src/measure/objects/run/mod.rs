@@ -24,7 +24,7 @@ use super::load::{LoadSpec, ObjectOp};
 use super::{KIND, OBJECT_MAX, ObjectsMeasurement};
 use crate::measure::Stop;
 use crate::measure::kind::Measured;
-use crate::measure::place::{MeasureError, ReplicateContext, go_on};
+use crate::measure::place::{MeasureError, ReplicateContext, Result, go_on};
 use crate::measure::records::RecordPattern;
 use crate::measure::s3::{Backoff, KEYS_BEGIN, RunPrefix, S3Client, S3Fault, S3Options};
 use engine::OnError;
@@ -48,10 +48,7 @@ const PERCENTILES: [(f64, KnownMetric); 4] = [
 ];
 
 /// Ask for all that a run needs: a list, a put and a delete.
-pub(super) fn check(
-    objects: &ObjectsMeasurement,
-    place: &ReplicateContext,
-) -> Result<(), MeasureError> {
+pub(super) fn check(objects: &ObjectsMeasurement, place: &ReplicateContext) -> Result<()> {
     let sockets = u64::from(objects.clients);
     check_budget(sockets, 0)
         .map_err(|error| MeasureError::Usage(format!("clients = {}: {error}", objects.clients)))?;
@@ -74,7 +71,7 @@ pub(super) fn measured(
     objects: &ObjectsMeasurement,
     place: &ReplicateContext,
     stop: &Stop,
-) -> Result<Measured, MeasureError> {
+) -> Result<Measured> {
     let client = Arc::new(objects.client(place, stop)?);
     let prefix = RunPrefix::claim(Arc::clone(&client), place.seed)?;
     let found = objects.measure_in(&client, &prefix, place.seed, stop);
@@ -89,7 +86,7 @@ pub(super) fn measured(
 }
 
 impl ObjectsMeasurement {
-    fn client(&self, place: &ReplicateContext, stop: &Stop) -> Result<S3Client, MeasureError> {
+    fn client(&self, place: &ReplicateContext, stop: &Stop) -> Result<S3Client> {
         let named = place.target.as_str();
         if self.ca.is_some() && !named.contains("https:") && !named.starts_with("s3://") {
             let why = format!("ca checks a server at https://, and this is {named:?}");
@@ -111,7 +108,7 @@ impl ObjectsMeasurement {
         prefix: &RunPrefix,
         seed: u64,
         stop: &Stop,
-    ) -> Result<Measured, MeasureError> {
+    ) -> Result<Measured> {
         let there = LoadSpec::sizes_of(&self.sizes, self.objects, seed);
         let requester = Arc::new(Requester {
             client: Arc::clone(client),
@@ -168,12 +165,7 @@ impl ObjectsMeasurement {
     }
 
     /// Put the objects that the load finds.
-    fn prepare(
-        &self,
-        requester: &Arc<Requester>,
-        sizes: &[u32],
-        stop: &Stop,
-    ) -> Result<(), MeasureError> {
+    fn prepare(&self, requester: &Arc<Requester>, sizes: &[u32], stop: &Stop) -> Result<()> {
         let next = AtomicUsize::new(0);
         let work = || loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -236,7 +228,7 @@ impl ObjectsMeasurement {
         outcome: Result<Outcome, LaboratoryError>,
         tally: &PoolTally,
         client: &S3Client,
-    ) -> Result<Outcome, MeasureError> {
+    ) -> Result<Outcome> {
         let failed = |why: &str| MeasureError::Failed(format!("{}: {why}", client.named));
         if let Some(wrong) = &tally.wrong {
             return Err(failed(wrong));
