@@ -175,10 +175,7 @@ impl<'a> RandomPlan<'a> {
     fn found(&self) -> RandomAccess {
         let (span_bytes, block_bytes, depth) = self.cells.base;
         let options = &self.request.options;
-        let check = match self.makes_files {
-            true => "record",
-            false => "none",
-        };
+        let check = if self.makes_files { "record" } else { "none" };
         RandomAccess {
             span_bytes,
             block_bytes,

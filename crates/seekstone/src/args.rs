@@ -288,10 +288,7 @@ pub struct RankSharing {
 
 impl From<RankSharing> for TargetSharing {
     fn from(RankSharing { shared }: RankSharing) -> Self {
-        match shared {
-            true => Self::Shared,
-            false => Self::Separate,
-        }
+        if shared { Self::Shared } else { Self::Separate }
     }
 }
 

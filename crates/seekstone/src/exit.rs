@@ -1,6 +1,7 @@
 //! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done with a warning that voids a number, 4 a
 //! limit was exceeded, 5 that is undecided, or targets cannot be told apart.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use drivers::ReadFileError;
@@ -109,10 +110,24 @@ fn is_undecided(run: &Run) -> bool {
     warnings.any(|it| it.code == WarningCode::NotToldApart)
 }
 
+/// Refuses what was asked for: returns a [`UsageError`] with that text.
+macro_rules! refuse {
+    ($($text:tt)*) => {
+        return Err($crate::exit::UsageError(format!($($text)*)).into())
+    };
+}
+
 /// Options that do not go together.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
+
+impl UsageError {
+    /// What an error says, which is the user's mistake.
+    pub fn of(error: impl fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// A comparison whose result would mean nothing: why.
 #[derive(Debug, thiserror::Error)]

@@ -137,7 +137,7 @@ pub const FORMS: &[RunForm] = &[
             [run] => Ok(report::html(run).into()),
             _ => {
                 let page = report::comparison_html(runs);
-                Ok(page.map_err(|error| UsageError(error.to_string()))?.into())
+                Ok(page.map_err(UsageError::of)?.into())
             }
         }),
         ..FORM

@@ -1,9 +1,11 @@
 //! The `seekstone` command.
 
+#[macro_use]
+mod exit;
+
 mod args;
 mod commands;
 mod completion;
-mod exit;
 mod forms;
 mod habits;
 mod launcher;

@@ -26,11 +26,11 @@ pub fn picture(runs: &[Run]) -> Result<String, UsageError> {
         let known = curves.len();
         curves.extend(run.curves.iter().map(|curve| (run, curve)));
         if curves.len() == known {
-            return Err(UsageError(format!(
+            refuse!(
                 "run {} has nothing to plot. Plots need a load curve (`seekstone curve`, \
                  `seekstone rab`) or a trial's intervals (`seekstone trial --interval`)",
                 run.id.unwrap_or_default()
-            )));
+            );
         }
     }
     let title = curves[0].1.title.clone();

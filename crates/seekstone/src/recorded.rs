@@ -165,7 +165,7 @@ pub fn again(
     anew: &[(&str, Option<String>)],
 ) -> Result<(clap::Command, ArgMatches), UsageError> {
     let Some(command) = definition.find_subcommand(&setup.command) else {
-        return Err(UsageError(format!("it is a run of `{}`", setup.command)));
+        refuse!("it is a run of `{}`", setup.command);
     };
     let mut typed = vec!["seekstone".to_owned(), setup.command.clone()];
     let mut words = Vec::new();
@@ -175,8 +175,7 @@ pub fn again(
             .get_arguments()
             .find(|arg| is_called(arg, &setting.name))
         else {
-            let text = format!("--{} does not exist any more", setting.name);
-            return Err(UsageError(text));
+            refuse!("--{} does not exist any more", setting.name);
         };
         let option = |value: &String| match is_flag(arg) {
             true => format!("--{}", setting.name),
@@ -203,8 +202,7 @@ pub fn again(
         if is_known {
             typed.push(format!("--{option}{value}"));
         } else {
-            let text = format!("`seekstone {}` has no option --{option}", setup.command);
-            return Err(UsageError(text));
+            refuse!("`seekstone {}` has no option --{option}", setup.command);
         }
     }
     typed.extend(words);

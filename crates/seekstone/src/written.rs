@@ -184,8 +184,7 @@ pub fn check(files: &CommandFiles<'_>) -> anyhow::Result<()> {
     let written: Vec<&Written<'_>> = written.collect();
     let mut to_stdout = files.written.iter().filter(|(_, it)| it.is_stdout());
     if let (Some((one, _)), Some((other, _))) = (to_stdout.next(), to_stdout.next()) {
-        let text = format!("{one} - and {other} - both mean standard output. Name a file for one");
-        return Err(UsageError(text).into());
+        refuse!("{one} - and {other} - both mean standard output. Name a file for one");
     }
     if let Some(archive) = &files.archive {
         check_archive(archive, &files.used)?;
@@ -201,27 +200,25 @@ pub fn check(files: &CommandFiles<'_>) -> anyhow::Result<()> {
         let archive = archive.map(|it| (it.as_path(), "the archive of runs"));
         for (other, what) in also.chain(used).chain(archive) {
             if is_same(path, other) {
-                let text = format!(
+                refuse!(
                     "{option} {} would write over {} ({what}). Name another file",
                     path.display(),
                     other.display()
                 );
-                return Err(UsageError(text).into());
             }
         }
         if let Some(archive) = files.archive.iter().find(|it| is_beside(path, it)) {
-            let text = format!(
+            refuse!(
                 "{option} {} is a name that the archive {} needs. Name another file",
                 path.display(),
                 archive.display()
             );
-            return Err(UsageError(text).into());
         }
     }
     for (option, output) in &written {
         let form = form_named(option.trim_start_matches('-'));
         if let Some(why) = form.and_then(|it| it.mismatch(output.path())) {
-            return Err(UsageError(format!("{option}: {why}")).into());
+            refuse!("{option}: {why}");
         }
     }
     // After all were looked at: some wait for what is opened, and see it.
@@ -235,17 +232,17 @@ fn check_archive(archive: &Path, used: &[PathBuf]) -> Result<(), UsageError> {
     for used in used.iter().filter(|used| !used.is_dir()) {
         let (archive, shown) = (archive, used.display());
         if is_same(archive, used) {
-            return Err(UsageError(format!(
+            refuse!(
                 "the archive {} is the same file as {shown}, which is read or measured: {advice}",
                 archive.display(),
-            )));
+            );
         }
         if is_beside(used, archive) {
-            return Err(UsageError(format!(
+            refuse!(
                 "the archive {} needs the name of {shown}, which is read or measured: \
                  {advice}",
                 archive.display(),
-            )));
+            );
         }
     }
     Ok(())

@@ -36,11 +36,6 @@ settings! {
     /// files under way at the same time
     const AT_ONCE = ValueForm::Count(1, 256).or("1");
 }
-const TARGETS: Targets = Targets::directories(
-    "makes its files in a directory",
-    "moves files, and a model has none",
-);
-
 /// The kind that puts.
 pub const ARCHIVE: Kind = Kind {
     name: "archive",
@@ -55,7 +50,10 @@ pub const ARCHIVE: Kind = Kind {
         cold = flag(true),
     },
     readings: &[ARCHIVE_RATE, ARCHIVE_CPU, FILES_PUT, TIME_TO_PUT],
-    targets: TARGETS,
+    targets: Targets::directories(
+        "makes its files in a directory",
+        "moves files, and a model has none",
+    ),
     in_place: None,
     is_command: false,
     make: |settings| {
@@ -80,15 +78,13 @@ pub const RETRIEVE: Kind = Kind {
         cold = flag(true),
     },
     readings: &[RETRIEVE_RATE, RETRIEVE_CPU, FILES_GOT, TIME_TO_GET],
-    targets: TARGETS,
-    in_place: None,
-    is_command: false,
     make: |settings| {
         made(ArchiveMeasurement::from_settings(
             StoreDirection::Get,
             settings,
         ))
     },
+    ..ARCHIVE
 };
 
 /// Which way files go.

@@ -162,21 +162,25 @@ impl LoadRules {
     }
 }
 
-/// Rate, mean and percentiles of units of work.
-fn of_units(rate: KnownMetric, found: &Measurement) -> Vec<Reading> {
+/// The rate of units of work.
+pub(super) fn rate_of(rate: KnownMetric, found: &Measurement) -> Reading {
+    let throughput = found.throughput;
+    rate.reading(throughput.value).within(throughput)
+}
+
+/// The mean of their latencies, and those of the percentiles that are known.
+pub(super) fn latencies(
+    found: &Measurement,
+    percentiles: &[(f64, KnownMetric)],
+) -> impl Iterator<Item = Reading> {
     let seconds =
         |metric: KnownMetric, ns: Estimate| metric.reading(ns.value / 1e9).within(ns.scale(1e-9));
-    let mut readings = vec![
-        rate.reading(found.throughput.value)
-            .within(found.throughput),
-        seconds(LATENCY, found.response.mean),
-    ];
-    readings.extend(PERCENTILES.iter().filter_map(|(p, metric)| {
+    let known = percentiles.iter().filter_map(move |(p, metric)| {
         let mut percentiles = found.response.percentiles.iter();
         let ns = percentiles.find(|it| it.p == *p)?.estimate?;
         Some(seconds(*metric, ns))
-    }));
-    readings
+    });
+    std::iter::once(seconds(LATENCY, found.response.mean)).chain(known)
 }
 
 impl<T: ClientLoad> Measuring for T {
@@ -216,7 +220,8 @@ impl<T: ClientLoad> Measuring for T {
             warnings.extend(opened.bench.warnings(&[]));
         }
         warnings.extend(opened.bench.clean_up());
-        let mut readings = of_units(self.rate(), &found);
+        let mut readings = vec![rate_of(self.rate(), &found)];
+        readings.extend(latencies(&found, &PERCENTILES));
         readings.extend(self.others(&found));
         Ok(Measured { readings, warnings })
     }

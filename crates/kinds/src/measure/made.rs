@@ -45,10 +45,7 @@ impl<'a> MadeFiles<'a> {
         for number in 0..count {
             let file = directory.create_file(&this.name(number))?;
             let path = this.path(number);
-            let to = Named {
-                file: &file,
-                path: &path,
-            };
+            let to = Named::new(&file, &path);
             let first = first_record(number);
             write_records(to, &mut this.pattern, first, size, Synced::AtEnd, stop)?;
         }
@@ -62,10 +59,7 @@ impl<'a> MadeFiles<'a> {
     pub fn cool(&self) -> Result<()> {
         for number in 0..self.count {
             let file = self.open(number)?;
-            cool(Named {
-                file: &file,
-                path: &self.path(number),
-            })?;
+            cool(Named::new(&file, &self.path(number)))?;
         }
         Ok(())
     }

@@ -296,6 +296,12 @@ pub struct Named<'a> {
     pub path: &'a Path,
 }
 
+impl<'a> Named<'a> {
+    pub const fn new(file: &'a File, path: &'a Path) -> Self {
+        Self { file, path }
+    }
+}
+
 /// Write the records of `pattern` from number `first` on, `size` bytes in all.
 ///
 /// # Errors

@@ -22,8 +22,7 @@ use host::process::{
     DROP_CACHES, FinishedCommand, ProcessError, ProcessSpec, drop_all_caches, quoted, run_process,
     shown,
 };
-use lab::bench::BenchError;
-use lab::cells::Cells;
+use lab::bench::{BenchError, BenchRequest};
 use lab::hosts::{RankRounds, Ranks};
 use lab::laboratory::with_causes;
 
@@ -67,6 +66,9 @@ impl CommandLine {
 /// What is timed, and how.
 #[derive(Clone, Debug)]
 pub struct TimingRequest {
+    /// The directory by its name, the seed of the order, and the hosts that run each command
+    /// together, where there are several.
+    pub bench: BenchRequest,
     /// The commands, one at least; the others are compared with the first.
     pub commands: Vec<CommandLine>,
     /// For the shell before each run.
@@ -91,14 +93,6 @@ pub struct TimingRequest {
     pub margin: f64,
     /// When there are enough rounds.
     pub rule: RoundsRule,
-    /// Seed of the order.
-    pub seed: u64,
-    /// What the run records of all this.
-    pub setup: Setup,
-    /// Where what is measured is kept, against a kill.
-    pub cells: Cells,
-    /// The hosts that run each command together, where there are several.
-    pub ranks: Option<Ranks>,
 }
 
 /// Time commands.
@@ -110,7 +104,7 @@ pub fn time_commands(
     interrupt: &Interrupt,
     show: Show<'_>,
 ) -> Result<Run> {
-    let ranks = request.ranks.as_ref();
+    let ranks = request.bench.ranks.as_ref();
     let target = Ranks::on_all(ranks, directory_of(request))?;
     let each = |ranks: &Ranks| vec![ranks.clone(); request.commands.len()];
     let rounds = ranks.map_or_else(Vec::new, each).into_iter();
@@ -208,12 +202,12 @@ impl MeasurementSession for TimingSession<'_> {
 
     /// Nothing was made that a rank could have left behind.
     fn clean_up(&mut self) -> Result<Vec<Warning>> {
-        Ranks::part_from(self.request.ranks.as_ref(), &[])?;
+        Ranks::part_from(self.request.bench.ranks.as_ref(), &[])?;
         Ok(Vec::new())
     }
 
     fn recorded(&self, _: &Status) -> (Setup, TargetDescription) {
-        (self.request.setup.clone(), self.target.clone())
+        (self.request.bench.setup.clone(), self.target.clone())
     }
 
     fn complete(self, run: Run) -> Run {
@@ -229,9 +223,9 @@ impl MeasurementSession for TimingSession<'_> {
 
 impl TimingSession<'_> {
     fn time_all(&mut self) -> Result<RoundsEnd> {
-        let cells = &self.request.cells;
+        let cells = &self.request.bench.cells;
         let shell = cells.result("shell", || self.measure_shell());
-        let ranks = self.request.ranks.as_ref();
+        let ranks = self.request.bench.ranks.as_ref();
         self.shell_s = Ranks::on_all(ranks, shell)?;
         if !cells.is_replay_only() {
             let warmed = match ranks {
@@ -241,7 +235,8 @@ impl TimingSession<'_> {
             Ranks::on_all(ranks, warmed)?;
         }
         let commands = self.request.commands.len();
-        let mut procedure = TimingProcedure::new(commands, self.request.rule, self.request.seed);
+        let mut procedure =
+            TimingProcedure::new(commands, self.request.rule, self.request.bench.setup.seed);
         let first = self.now();
         let mut replayed = Duration::ZERO;
         loop {
@@ -273,7 +268,7 @@ impl TimingSession<'_> {
 
     /// Before they exceed it: the fewest rounds take longer than the budget that was given.
     fn refuse_short_time(&mut self, needed: Option<Duration>) -> Result<()> {
-        let is_given = self.request.setup.is_given("budget");
+        let is_given = self.request.bench.setup.is_given("budget");
         let Some(needed) = needed.filter(|_| is_given) else {
             return Ok(());
         };

@@ -84,23 +84,13 @@ impl TransferMeasurement {
         let file = directory.create_file("data")?;
         if self.preallocated {
             let path = directory.path().join("data");
-            make_room(
-                Named {
-                    file: &file,
-                    path: &path,
-                },
-                0,
-                self.size.0,
-            )?;
+            make_room(Named::new(&file, &path), 0, self.size.0)?;
         }
         drop(file);
         let target = directory.open_target("data", self.caching)?;
         self.refuse_misfit(&target)?;
         let mut pattern = RecordPattern::new(self.record, place.seed)?;
-        let to = Named {
-            file: target.file(),
-            path: target.path(),
-        };
+        let to = Named::new(target.file(), target.path());
         let written = write_records(to, &mut pattern, 0, self.size, self.synced, stop)?;
         let mut readings = written
             .readings([WRITE_RATE, WRITE_CPU])
@@ -151,10 +141,7 @@ impl TransferMeasurement {
         written: Option<&RecordPattern>,
         stop: &Stop,
     ) -> Result<Vec<Reading>> {
-        let from = Named {
-            file: target.file(),
-            path: target.path(),
-        };
+        let from = Named::new(target.file(), target.path());
         let is_device = target.kind() == TargetFileType::Device;
         if self.cold && !is_device {
             let dropped = drop_cached(from.file);

@@ -80,9 +80,7 @@ pub fn parse_level_at(text: &str) -> Result<LevelArg, String> {
 pub fn same_percentile(levels: &[LevelArg]) -> Result<(Vec<Duration>, Option<f64>), UsageError> {
     let percentile = levels.first().and_then(|level| level.percentile);
     if levels.iter().any(|level| level.percentile != percentile) {
-        return Err(UsageError(
-            "every --level must use the mean, or the same percentile: run once for each".into(),
-        ));
+        refuse!("every --level must use the mean, or the same percentile: run once for each");
     }
     let times = levels.iter().map(|level| level.time).collect();
     Ok((times, percentile))

@@ -29,7 +29,7 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
         return clean_bucket(&bucket, args);
     }
     if args.ca.is_some() {
-        return Err(UsageError("--ca is for the server of a bucket: leave it out".into()).into());
+        refuse!("--ca is for the server of a bucket: leave it out");
     }
     let stale = find_stale(&args.directory).map_err(|it| missing_is_usage(it.into()))?;
     let closed = find_closed(&args.directory)?;

@@ -19,7 +19,7 @@ use crate::commands::study::{
     COMPARISON, ONE_HOST_RESTARTS, ONE_HOST_RESUMES, StudyFile, StudyInvocation, beginning,
     ready_study,
 };
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
 use crate::recorded::name;
 
@@ -153,19 +153,17 @@ fn longest(args: &CompareArgs) -> Option<Duration> {
 /// The study that a comparison of targets is.
 fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'a>> {
     if args.target.len() < 2 {
-        let text = format!(
+        refuse!(
             "{} has nothing to compare with: name two or more targets",
             args.target[0]
         );
-        return Err(UsageError(text).into());
     }
     if args.measure == COMMAND || !is_known(&args.measure) {
-        return Err(UsageError(format!(
+        refuse!(
             "--measure {}: use {}, or one of `seekstone study measurements` except {COMMAND}",
             args.measure,
             commands().join(", ")
-        ))
-        .into());
+        );
     }
     offers::check_compared(args)?;
     Ok(StudyInvocation {

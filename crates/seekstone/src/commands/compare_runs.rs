@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use archive::{Archive, ArchiveError};
+use archive::Archive;
 use procedure::study::{BASE_RUNS_MIN, gate, resolved, set_ratios};
 use report::RunSets;
 use results::{
@@ -56,12 +56,11 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
             archive.runs(std::slice::from_ref(new))?,
         ),
         (None, _) => {
-            let text = format!(
+            refuse!(
                 "{} has nothing to compare with: name the base runs first, or use \
                  --baseline NAME",
                 args.target[0]
             );
-            return Err(UsageError(text).into());
         }
     };
     refuse_both_sides(&base, &new)?;
@@ -72,8 +71,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
     let limits = gate(&limits, &base, &new);
     if new.is_empty() {
         if args.update || limits.is_empty() {
-            let text = "name the new runs, or limits with --fail alone to see what they can show";
-            return Err(UsageError(text.into()).into());
+            refuse!("name the new runs, or limits with --fail alone to see what they can show");
         }
         let style = output::style(args.common.all);
         let text = report::gate_power(&base, &limits, &style);
@@ -88,9 +86,7 @@ pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyho
     let ratios = set_ratios(&base, &new);
     let is_void = exit == Exit::Invalid;
     if !base.is_empty() && ratios.is_empty() && limits.is_empty() && !is_void {
-        let text =
-            "no figure is in all of the runs: compare runs of one command with the same rows";
-        return Err(UsageError(text.into()).into());
+        refuse!("no figure is in all of the runs: compare runs of one command with the same rows");
     }
     let joins = args.update && exit == Exit::Done;
     let sets = RunSets {
@@ -167,11 +163,12 @@ fn refuse_unlike(name: &str, differences: &[SetupDifference]) -> Result<(), Usag
         return Ok(());
     };
     let setting = found.key.trim_start_matches("setup.");
-    Err(UsageError(format!(
+    refuse!(
         "--update takes repeats of one measurement, and these runs differ in {setting} ({}, but {} \
          in baseline {name}). Keep them in a baseline of their own",
-        found.new, found.base
-    )))
+        found.new,
+        found.base
+    )
 }
 
 /// What measures nothing takes no option of a measurement.
@@ -215,18 +212,14 @@ fn write_forms(
     }
     if let Some(output) = outputs.of("html") {
         let page = match (sets.base, sets.new, limits) {
-            (1, 1, []) => report::comparison_html(both).map_err(|it| UsageError(it.to_string()))?,
+            (1, 1, []) => report::comparison_html(both).map_err(UsageError::of)?,
             _ => report::gate_html(sets, limits, rows, both),
         };
         write(output, args, &page)?;
     }
     if let Some(output) = outputs.of("svg") {
         let picture = report::comparison_svg(both);
-        write(
-            output,
-            args,
-            &picture.map_err(|it| UsageError(it.to_string()))?,
-        )?;
+        write(output, args, &picture.map_err(UsageError::of)?)?;
     }
     if outputs.have_stdout() {
         return Ok(());
@@ -235,7 +228,7 @@ fn write_forms(
     let text = match (sets.base, sets.new) {
         (1, 1) => {
             let pair = report::comparison(both, &style);
-            let pair = pair.map_err(|it| UsageError(it.to_string()))?;
+            let pair = pair.map_err(UsageError::of)?;
             pair + &report::gate_limits(sets, limits, &style)
         }
         _ => report::gate(sets, limits, rows, &style),
@@ -294,6 +287,10 @@ fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyho
     output::print(&format!("\nBaseline {name}: {count}.")).map(drop)
 }
 
+fn loaded(archive: &Archive, ids: &[i64]) -> anyhow::Result<Vec<Run>> {
+    ids.iter().map(|id| Ok(archive.load(*id)?)).collect()
+}
+
 /// Reads runs, and opens the archive when one is asked for that lies there.
 struct RunReader<'a> {
     args: &'a CompareArgs,
@@ -321,14 +318,12 @@ impl<'a> RunReader<'a> {
         let archive = self.open()?;
         let ids = archive.baseline(name)?;
         if ids.is_empty() && !is_made {
-            let text = format!(
+            refuse!(
                 "there is no baseline {name:?}. Check the spelling, or make it with --update, as \
                  in `seekstone compare 1..3 --baseline {name} --update`"
             );
-            return Err(UsageError(text).into());
         }
-        let runs: Result<Vec<Run>, ArchiveError> = ids.iter().map(|id| archive.load(*id)).collect();
-        Ok(runs?)
+        loaded(archive, &ids)
     }
 
     fn runs(&mut self, sets: &[RunSet]) -> anyhow::Result<Vec<Run>> {
@@ -348,15 +343,13 @@ impl<'a> RunReader<'a> {
     fn latest(&mut self, count: usize) -> anyhow::Result<Vec<Run>> {
         let archive = self.open()?;
         let ids = newest(archive, count)?;
-        let runs: Result<Vec<Run>, ArchiveError> = ids.iter().map(|id| archive.load(*id)).collect();
-        Ok(runs?)
+        loaded(archive, &ids)
     }
 
     /// The runs of the archive between two numbers: deleted ones are left out.
     fn range(&mut self, first: i64, last: i64) -> anyhow::Result<Vec<Run>> {
         let archive = self.open()?;
         let ids = between(archive, first, last)?;
-        let runs: Result<Vec<Run>, ArchiveError> = ids.iter().map(|id| archive.load(*id)).collect();
-        Ok(runs?)
+        loaded(archive, &ids)
     }
 }

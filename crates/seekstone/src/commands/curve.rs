@@ -10,7 +10,7 @@ use crate::args::{CURVE_BUDGET, CurveArgs};
 use crate::commands::curve_targets;
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::{bench_request, levels};
+use crate::commands::setup::levels;
 use crate::commands::trial::{caching, one_target, reach_as_asked, spec, think, title};
 use crate::exit::UsageError;
 
@@ -35,14 +35,11 @@ impl MeasuringCommand for CurveArgs {
     fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
         let (asked, percentile) = same_percentile(&self.levels)?;
         let levels = levels(asked, &setup);
-        let mut bench = bench_request(
-            &self.target,
-            "load curve",
-            self.workload.size,
-            caching(self.workload.buffered),
-            &self.reach,
-            (&self.common, setup),
-        )?;
+        let mut bench = self
+            .reach
+            .bench(&self.target, "load curve", &self.common, setup)?;
+        bench.size = self.workload.size;
+        bench.storage.caching = caching(self.workload.buffered);
         let all = std::iter::once(&self.target).chain(&self.others);
         let budget = match self.open {
             true => CURVE_BUDGET.fit_open(self.budget, all, &mut bench.setup),
@@ -84,12 +81,7 @@ impl MeasuringCommand for CurveArgs {
             goals: self.common.goals.clone(),
             follower: None,
         };
-        Ok(Ready::of(
-            &self.common,
-            request,
-            |it| &it.bench,
-            measure_load,
-        ))
+        Ok(self.common.ready(request, |it| &it.bench, measure_load))
     }
 }
 

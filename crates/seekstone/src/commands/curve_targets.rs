@@ -97,7 +97,7 @@ fn workloads(args: &CurveArgs, setup: &mut Setup) -> anyhow::Result<Vec<TargetWo
     for (number, workload) in (1..).zip(&read) {
         if let Some(why) = unfit(workload, args.open) {
             let name = workload.name.clone().unwrap_or_else(|| format!("{number}"));
-            return Err(UsageError(format!("workload {name:?}: {why}")).into());
+            refuse!("workload {name:?}: {why}");
         }
     }
     Ok(read)

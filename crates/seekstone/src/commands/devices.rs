@@ -71,7 +71,7 @@ fn brief(name: &str, definition: DeviceDefinition, replaced: &[&str]) -> String 
 }
 
 fn opened(name: &str) -> Result<DeviceDefinition, UsageError> {
-    open_definition(name).map_err(|error| UsageError(error.to_string()))
+    open_definition(name).map_err(UsageError::of)
 }
 
 /// A queue model's name, its parameters, a line each, and its meaning.

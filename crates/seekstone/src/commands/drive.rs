@@ -74,16 +74,18 @@ impl<'a> Ready<'a> {
             measure: Box::new(measure),
         }
     }
+}
 
+impl Common {
     /// A measurement of a request, which has that target.
-    pub fn of<R: 'a>(
-        common: &'a Common,
+    pub fn ready<'a, R: 'a>(
+        &'a self,
         request: R,
         bench: fn(&R) -> &BenchRequest,
         measure: fn(&R, &Interrupt, Show<'_>) -> Result<Run, BenchError>,
-    ) -> Self {
+    ) -> Ready<'a> {
         let target = bench(&request).clone();
-        Self::new(common, &target, move |interrupt, show| {
+        Ready::new(self, &target, move |interrupt, show| {
             measure(&request, interrupt, show)
         })
     }

@@ -26,11 +26,10 @@ pub fn form_of(
     let asked = asked.or_else(|| every.and_then(|_| form_named(SERIES)));
     let by_ending = form_of_ending(path);
     if let (None, None, Some(ending)) = (asked, by_ending, path.extension()) {
-        let text = format!(
+        refuse!(
             ".{} is not a known file ending: choose the format with --form",
             ending.display()
         );
-        return Err(UsageError(text));
     }
     let form = asked.or(by_ending).or_else(|| form_named("json"));
     let form = form.ok_or_else(|| UsageError("there is no form json".into()))?;
@@ -48,8 +47,7 @@ pub fn exported(
     every: Option<Duration>,
 ) -> anyhow::Result<OutputContent> {
     if every.is_some() && form.name != SERIES {
-        let text = "--every joins the intervals of a series: use --form series";
-        return Err(UsageError(text.into()).into());
+        refuse!("--every joins the intervals of a series: use --form series");
     }
     if let Some(every) = every {
         runs.iter().try_for_each(|run| adds_up(run, every))?;
@@ -68,11 +66,11 @@ fn adds_up(run: &Run, every: Duration) -> Result<(), UsageError> {
     };
     let (id, kept) = (run.id.unwrap_or_default(), Duration(first.length_ns));
     let kept = kept.to_exact_string();
-    Err(UsageError(format!(
+    refuse!(
         "--every {}: the intervals of run {id} are {kept} long. Use a multiple of {kept}, or \
          rerun with `trial --interval`.",
         every.to_exact_string()
-    )))
+    )
 }
 
 /// The trial as fio's job file, or the job files that were read.

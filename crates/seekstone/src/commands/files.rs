@@ -62,7 +62,7 @@ impl MeasuringCommand for FilesArgs {
         }
         let request = request(args, setup)?;
         let memory = memory_place(&request);
-        let mut ready = Ready::of(&args.common, request, |it| &it.bench, measure_files);
+        let mut ready = args.common.ready(request, |it| &it.bench, measure_files);
         ready.places.extend(memory);
         Ok(ready)
     }
@@ -75,11 +75,11 @@ fn device_chunk(args: &FilesArgs) -> Result<u32, UsageError> {
     };
     let block = u64::from(BLOCK_BYTES);
     if asked.0 % block > 0 || !(block..=TRANSFER_BYTES_MAX).contains(&asked.0) {
-        return Err(UsageError(format!(
+        refuse!(
             "--transfer-size {asked}: test 11 reads between 1 block of {block} bytes and {}, in \
              whole blocks",
             Bytes(TRANSFER_BYTES_MAX)
-        )));
+        );
     }
     Ok(asked.0 as u32)
 }
@@ -297,10 +297,10 @@ fn check_whole_sectors(work: &FileWork) -> Result<(), UsageError> {
         odd if odd % sector > 0 => format!("these are of {odd} bytes"),
         _ => return Ok(()),
     };
-    Err(UsageError(format!(
+    refuse!(
         "--verify needs {what} of whole {sector}-byte sectors, and {problem}: add {option} 4KiB, \
          for example"
-    )))
+    )
 }
 
 /// Large files, in IOR's patterns.
@@ -441,33 +441,29 @@ fn decus(args: &FilesArgs, target: FilesTarget) -> Result<FileWork, UsageError> 
         tests = vec![DecusTest::Test11];
     }
     if is_only_read && tests != [DecusTest::Test11] {
-        let text = format!(
+        refuse!(
             "{}: on a file or device only test 11 can run, which reads it. Name a directory for \
                 the other tests",
             args.target
         );
-        return Err(UsageError(text));
     }
     let mut spacings = args.space.clone();
     spacings.sort_unstable();
     spacings.dedup();
     if !spacings.is_empty() && !tests.iter().any(|test| test.is_spaced()) {
-        let text =
-            "--space applies to tests 4, 4A, 4B, 5 and 5A: name one of them, or leave it out";
-        return Err(UsageError(text.into()));
+        refuse!("--space applies to tests 4, 4A, 4B, 5 and 5A: name one of them, or leave it out");
     }
     if args.device.is_some() && !tests.contains(&DecusTest::Test11) {
-        let text = "--device applies to test 11: add 11 to --tests, or leave it out";
-        return Err(UsageError(text.into()));
+        refuse!("--device applies to test 11: add 11 to --tests, or leave it out");
     }
     if args.transfer_size.is_some() && !tests.contains(&DecusTest::Test11) {
-        let text = "--transfer-size applies to test 11: add 11 to --tests, or leave it out";
-        return Err(UsageError(text.into()));
+        refuse!("--transfer-size applies to test 11: add 11 to --tests, or leave it out");
     }
     if args.scale[..] != [1] && tests == [DecusTest::Test11] {
-        let text = "--scale multiplies the counts of tests 1 to 10, not of test 11. \
-                    Name another test, or leave it out";
-        return Err(UsageError(text.into()));
+        refuse!(
+            "--scale multiplies the counts of tests 1 to 10, not of test 11. \
+                    Name another test, or leave it out"
+        );
     }
     let mut scales = args.scale.clone();
     // Growth needs something to grow from.

@@ -276,8 +276,7 @@ fn is_option(word: &OsString, own: &[String]) -> bool {
 /// The files and the command line, read.
 fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
     if args.files.is_empty() && args.options.is_empty() {
-        let message = "name a job file, or give fio's options, such as --name=a --rw=randread";
-        return Err(UsageError(message.into()).into());
+        refuse!("name a job file, or give fio's options, such as --name=a --rw=randread");
     }
     let mut typed = JobFile::default();
     if !args.options.is_empty() {

@@ -11,7 +11,6 @@ use workload::OpKind;
 
 use crate::args::FioArgs;
 use crate::commands::measuring::MeasuringCommand as _;
-use crate::exit::UsageError;
 use crate::output::{self, Filling, Output};
 use crate::written::check;
 
@@ -80,12 +79,11 @@ impl LogFiles {
         outputs.extend(aggregates);
         let aggregates = outputs.len() - before;
         if outputs.len() > FILES_MAX {
-            let text = format!(
+            refuse!(
                 "the jobs write {} logs, and at most {FILES_MAX} files can be open at once. Write \
                  fewer kinds of logs, or set per_job_logs=0",
                 outputs.len()
             );
-            return Err(UsageError(text).into());
         }
         let mut files = args.outline().files;
         for job in jobs {

@@ -5,7 +5,6 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use drivers::Caching;
 use engine::{PriorityRecord, RowRecord, WINDOW};
 use fio::output::{
     DiskUse, Document, Idleness, JobReport, PriorityTimes, TerseVersion, Transfers, Usage,
@@ -33,7 +32,6 @@ use crate::commands::fio_hosts::{check_hosts, client_reports};
 use crate::commands::fio_idleness::IdlenessWatch;
 use crate::commands::fio_logs::LogFiles;
 use crate::commands::offers::check_fio;
-use crate::commands::setup::bench_request;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Filling, Output};
 use crate::progress::Progress;
@@ -84,18 +82,12 @@ pub fn ready_for(
         check_hosts(args, &jobs)?;
     }
     if args.verify_state.is_some() && !jobs.iter().any(|job| job.verify.is_on) {
-        let text = "--verify-state records what verified jobs write, and no job has verify=";
-        return Err(UsageError(text.into()).into());
+        refuse!("--verify-state records what verified jobs write, and no job has verify=");
     }
     // Jobs name what is measured.
-    let mut bench = bench_request(
-        &TargetName::from("."),
-        "fio",
-        None,
-        Caching::Direct,
-        &args.reach,
-        (&args.common, setup),
-    )?;
+    let mut bench = args
+        .reach
+        .bench(&TargetName::from("."), "fio", &args.common, setup)?;
     bench.storage.verify_state.clone_from(&args.verify_state);
     if jobs.iter().all(|job| job.outlives_errors) {
         bench.storage.on_error = OnError::Count;

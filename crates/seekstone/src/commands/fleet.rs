@@ -43,7 +43,7 @@ pub fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
 
 fn shim(mpicc: &OsStr) -> anyhow::Result<Exit> {
     let directory = cache().context("there is no home directory for the shim")?;
-    let built = mpi::build(mpicc, &directory).map_err(|error| UsageError(error.to_string()))?;
+    let built = mpi::build(mpicc, &directory).map_err(UsageError::of)?;
     output::print(&format!(
         "Wrote {}\nfor {}",
         built.path.display(),
@@ -203,12 +203,12 @@ fn refuse_single(command: &Command, launched: &Launched) -> Result<(), UsageErro
     let Some((name, why)) = of_one_host(command) else {
         return Ok(());
     };
-    Err(UsageError(format!(
+    refuse!(
         "{name} measures on one host, and {} started it on several: {why}. Start it without a \
          launcher, or use {}, which measure on all hosts together",
         launched.by,
         MeasureCommand::choice()
-    )))
+    )
 }
 
 /// A command that measures on one host only, and why.
@@ -249,7 +249,7 @@ pub fn refuse_model(target: &TargetName) -> Result<(), UsageError> {
         return Ok(());
     }
     let by = launched().map_or("a launcher", |it| it.by);
-    Err(UsageError(format!(
+    refuse!(
         "{target} is simulated, and {by} started this on several hosts: start it without a launcher"
-    )))
+    )
 }

@@ -45,7 +45,7 @@ pub fn slurm(args: &SlurmArgs) -> anyhow::Result<Exit> {
 }
 
 fn print(text: Result<String, LaunchError>) -> anyhow::Result<Exit> {
-    let text = text.map_err(|error| UsageError(error.to_string()))?;
+    let text = text.map_err(UsageError::of)?;
     output::print(text.trim_end())
 }
 
@@ -81,7 +81,7 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, Vec<TargetName>), UsageError> {
         ))
     })?;
     let ranks = launch.ranks();
-    let ranks = ranks.map_err(|error| UsageError(error.to_string()))?;
+    let ranks = ranks.map_err(UsageError::of)?;
     outline.check_ranks(ranks)?;
     let targets = outline.targets.into_iter().cloned().collect();
     Ok((launch, targets))
@@ -94,10 +94,10 @@ fn check_target(target: &TargetName, mount: &str) -> Result<(), UsageError> {
     let leaves = path.components().any(|it| it == Component::ParentDir);
     let is_outside = path.is_absolute() && !path.starts_with(mount);
     if leaves || is_outside || target.as_str().contains(':') {
-        return Err(UsageError(format!(
+        refuse!(
             "{target} is not on the volume, which is mounted at --mount {mount}. Name a directory \
              there, or one relative to it"
-        )));
+        );
     }
     Ok(())
 }

@@ -29,19 +29,17 @@ pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     }
     if let Some(TargetName::Model(model)) = target {
         let name = listed_name(&model).split('?').next().unwrap_or_default();
-        return Err(UsageError(format!(
+        refuse!(
             "{model} is a model, with nothing to inspect: `seekstone devices show \
              {name}` describes it"
-        ))
-        .into());
+        );
     }
     if args.job.is_some() || !args.devices.is_empty() {
-        let text = format!(
+        refuse!(
             "--job and --device apply to a trace, and {} is not a known one. Name its format \
              with --format",
             args.target.display()
         );
-        return Err(UsageError(text).into());
     }
     let (target, mut cautions) = host::inspect::inspect(&args.target)?;
     cautions.extend(without_io_uring());
@@ -84,10 +82,9 @@ fn inspect_trace(args: &InspectArgs) -> anyhow::Result<Exit> {
     if let Some(signal) = interrupt.is_raised() {
         anyhow::bail!("stopped by {} before the end of the trace", signal.name);
     }
-    let summary = summary.map_err(|error| UsageError(error.to_string()))?;
+    let summary = summary.map_err(UsageError::of)?;
     if summary.requests() == 0 {
-        let text = format!("{}: it contains no request", file.name());
-        return Err(UsageError(text).into());
+        refuse!("{}: it contains no request", file.name());
     }
     let name = file.name();
     let fitted = fit(&summary, &name);

@@ -35,7 +35,7 @@ pub trait MeasuringCommand {
     /// # Errors
     /// When its options do not go together, or it is none.
     fn study(&self, setup: &mut Setup) -> anyhow::Result<StudyInvocation<'_>> {
-        Err(UsageError(format!("`{}` is not a study", setup.command)).into())
+        refuse!("`{}` is not a study", setup.command)
     }
 
     /// The measurement, with all settings looked at and nothing made yet.
@@ -171,7 +171,7 @@ impl<'a> CommandOutline<'a> {
     /// When it does not.
     fn check_figures(self, name: &str, common: &Common) -> Result<(), UsageError> {
         if let (Some(why), Some(_)) = (self.no_picture, common.outputs.of("svg")) {
-            return Err(UsageError(format!("--svg: {why}")));
+            refuse!("--svg: {why}");
         }
         if self.rows.is_empty() {
             return Ok(());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
 
 /// The programs of the documents.
@@ -41,13 +41,12 @@ pub fn install(directory: &Path) -> anyhow::Result<Exit> {
         .map(|link| link.display().to_string())
         .collect();
     if !taken.is_empty() {
-        let text = format!(
+        refuse!(
             "{} exists and is no link to {}: nothing was made. Remove it, or name another \
              directory",
             taken.join(", "),
             program.display()
         );
-        return Err(UsageError(text).into());
     }
     for link in links.iter().filter(|link| !is_ours(link)) {
         symlink(&program, link).with_context(|| format!("cannot make {}", link.display()))?;

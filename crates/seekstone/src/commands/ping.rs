@@ -34,14 +34,13 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Exit> {
     let mut pings = Pings::new(args);
     match &args.target {
         TargetName::Null => {
-            let text = "null: answers at once. There is nothing to ping";
-            return Err(UsageError(text.into()).into());
+            refuse!("null: answers at once. There is nothing to ping");
         }
         TargetName::Bucket(name) => {
             return Err(UsageError(only_objects(name)).into());
         }
         TargetName::Model(name) => {
-            let spec = open_model(name).map_err(|it| UsageError(it.to_string()))?;
+            let spec = open_model(name).map_err(UsageError::of)?;
             let mut driver = spec.driver(args.seed, 1, Instant::START);
             pings.run(&mut driver, spec.size.0, &interrupt)?;
         }
@@ -50,8 +49,7 @@ pub fn ping(args: &PingArgs) -> anyhow::Result<Exit> {
             let place = ProbedPlace::open(path)?;
             if args.sync && !place.syncs {
                 place.remove()?;
-                let text = "--sync takes a directory: files and devices are only read";
-                return Err(UsageError(text.into()).into());
+                refuse!("--sync takes a directory: files and devices are only read");
             }
             if place.is_buffered {
                 output::complain("warning: without direct I/O the page cache answers reads");

@@ -10,7 +10,6 @@ use crate::args::PositioningArgs;
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::commands::setup::seeded;
-use crate::exit::UsageError;
 
 /// The longest record.
 const RECORD_MAX: u64 = 1 << 30;
@@ -24,8 +23,7 @@ impl MeasuringCommand for PositioningArgs {
 
     fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         if self.record.0 > RECORD_MAX {
-            let text = format!("--record {}: at most 1 GiB", self.record);
-            return Err(UsageError(text).into());
+            refuse!("--record {}: at most 1 GiB", self.record);
         }
         seeded(self.common.seed, &mut setup);
         keep_texts(&self.target, &mut setup);
@@ -41,11 +39,8 @@ impl MeasuringCommand for PositioningArgs {
                 false => Published::Nothing,
             },
         };
-        Ok(Ready::of(
-            &self.common,
-            request,
-            |it| &it.bench,
-            measure_positioning,
-        ))
+        Ok(self
+            .common
+            .ready(request, |it| &it.bench, measure_positioning))
     }
 }

@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use host::interrupt::Interrupt;
 use kinds::replay::TraceFile;
 use trace::{
-    BlkparseWriter, IologWriter, LoadProfile, TraceError, TraceSummary, profile as profile_of,
-    summarise, workload_text,
+    BlkparseWriter, IologWriter, LoadProfile, TraceSummary, profile as profile_of, summarise,
+    workload_text,
 };
 
 use crate::args::LoadProfileArgs;
@@ -27,14 +27,12 @@ pub fn profile(args: &LoadProfileArgs) -> anyhow::Result<Exit> {
         Some(signal) => anyhow::bail!("stopped by {} before the end of the trace", signal.name),
         None => Ok(()),
     };
-    let summary = summarise(file.read()?.as_mut(), go_on).map_err(|error| usage(&error))?;
+    let summary = summarise(file.read()?.as_mut(), go_on).map_err(UsageError::of)?;
     unless_stopped()?;
     if summary.moving() == 0 {
-        let text = format!("{}: it contains no read and no write", file.name());
-        return Err(UsageError(text).into());
+        refuse!("{}: it contains no read and no write", file.name());
     }
-    let found =
-        profile_of(file.read()?.as_mut(), &summary, go_on).map_err(|error| usage(&error))?;
+    let found = profile_of(file.read()?.as_mut(), &summary, go_on).map_err(UsageError::of)?;
     unless_stopped()?;
     if let Some(output) = &args.output {
         write_workload(output, &file, &summary, &found)?;
@@ -64,10 +62,6 @@ pub fn profile(args: &LoadProfileArgs) -> anyhow::Result<Exit> {
     output::print(report::profile_sheet(named, &summary, &found, &names, &style).trim_end())
 }
 
-fn usage(error: &TraceError) -> UsageError {
-    UsageError(error.to_string())
-}
-
 fn write_workload(
     output: &Output,
     file: &TraceFile,
@@ -87,7 +81,7 @@ fn write_iolog(output: &Output, file: &TraceFile, summary: &TraceSummary) -> any
     let names: Vec<String> = summary.files.iter().map(|(name, _)| name.clone()).collect();
     let mut writer = IologWriter::begin(BufWriter::new(output.begin()?), &names)?;
     let mut reader = file.read()?;
-    while let Some(record) = reader.next_record().map_err(|error| usage(&error))? {
+    while let Some(record) = reader.next_record().map_err(UsageError::of)? {
         writer.write(&record)?;
     }
     let written = writer.finish()?;
@@ -100,7 +94,7 @@ fn write_iolog(output: &Output, file: &TraceFile, summary: &TraceSummary) -> any
 fn write_text(output: &Output, file: &TraceFile) -> anyhow::Result<()> {
     let mut writer = BlkparseWriter::new(BufWriter::new(output.begin()?));
     let mut reader = file.read()?;
-    while let Some(record) = reader.next_record().map_err(|error| usage(&error))? {
+    while let Some(record) = reader.next_record().map_err(UsageError::of)? {
         let device = reader.files()[record.file as usize].clone();
         writer.write(&record, &device, reader.detail())?;
     }

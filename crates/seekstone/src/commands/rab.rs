@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use drivers::Caching;
 use kinds::rab::{RabRequest, measure_rab};
 use lab::budget::TimeSetting;
 use procedure::RabOptions;
@@ -15,7 +14,7 @@ use crate::args::{RAB_BUDGET, RabArgs};
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::{bench_request, recorded_text};
+use crate::commands::setup::recorded_text;
 use crate::exit::{Exit, UsageError};
 use crate::onlooker::Onlooker;
 use crate::output;
@@ -47,28 +46,22 @@ impl MeasuringCommand for RabArgs {
     fn ready(&self, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         let workloads = workloads(&self.workload, &mut setup)?;
         if self.levels.is_empty() && self.response_min >= self.response_max {
-            return Err(UsageError(format!(
+            refuse!(
                 "--response-min {} must be below --response-max {}",
-                self.response_min, self.response_max
-            ))
-            .into());
+                self.response_min,
+                self.response_max
+            );
         }
         if self.duration.is_some() && !self.mode.is_endless() {
-            return Err(UsageError(
+            refuse!(
                 "--for applies to modes that run until stopped: add --mode continuous, or use \
                 --repeat"
-                    .into(),
-            )
-            .into());
+            );
         }
-        let mut bench = bench_request(
-            &self.target,
-            "RABmarks",
-            self.size,
-            Caching::Direct,
-            &self.reach,
-            (&self.common, setup),
-        )?;
+        let mut bench = self
+            .reach
+            .bench(&self.target, "RABmarks", &self.common, setup)?;
+        bench.size = self.size;
         let (levels, percentile) = same_percentile(&self.levels)?;
         let rate = self.iops_per_client.map(|rate| rate.per_second());
         let highest = levels.iter().max().copied();
@@ -159,7 +152,7 @@ fn workloads(
             }
         };
         if found.iter().any(|(_, known)| known.name == definition.name) {
-            return Err(UsageError(format!("--workload names {name} twice")).into());
+            refuse!("--workload names {name} twice");
         }
         found.push((number, definition));
     }
@@ -189,7 +182,7 @@ fn workload_text(name: &str, setup: &mut Setup) -> anyhow::Result<String> {
 }
 
 fn parsed(name: &str, text: &str) -> Result<WorkloadDefinition, UsageError> {
-    WorkloadDefinition::parse(text, name).map_err(|error| UsageError(error.to_string()))
+    WorkloadDefinition::parse(text, name).map_err(UsageError::of)
 }
 
 fn text_of(name: &str) -> anyhow::Result<String> {

@@ -10,7 +10,6 @@ use workload::Durability;
 use crate::args::{CELL_TIME, FilePart, RANDOM_BUDGET, RandomArgs};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::bench_request;
 use crate::commands::trial::caching;
 use crate::exit::UsageError;
 
@@ -24,14 +23,11 @@ impl MeasuringCommand for RandomArgs {
 
     fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
         check(self)?;
-        let mut bench = bench_request(
-            &self.target,
-            "random access",
-            self.size,
-            caching(self.buffered),
-            &self.reach,
-            (&self.common, setup),
-        )?;
+        let mut bench = self
+            .reach
+            .bench(&self.target, "random access", &self.common, setup)?;
+        bench.size = self.size;
+        bench.storage.caching = caching(self.buffered);
         let target = [&self.target];
         let options = RandomOptions {
             rounds: self.rounds,
@@ -52,33 +48,25 @@ impl MeasuringCommand for RandomArgs {
             writes_are_asked: self.writes || self.durable,
             options,
         };
-        Ok(Ready::of(
-            &self.common,
-            request,
-            |it| &it.bench,
-            measure_random,
-        ))
+        Ok(self.common.ready(request, |it| &it.bench, measure_random))
     }
 }
 
 fn check(args: &RandomArgs) -> Result<(), UsageError> {
     if let Some(block) = args.blocks.iter().find(|&&block| block > BLOCK_MAX) {
-        return Err(UsageError(format!("--blocks {block}: at most {BLOCK_MAX}")));
+        refuse!("--blocks {block}: at most {BLOCK_MAX}");
     }
     let least = TRIAL_MIN + args.warm_up.unwrap_or(Duration::ZERO);
     if args.max_time < least {
         let warm_up = args.warm_up.map(|it| format!(" with --warm-up {it}"));
         let warm_up = warm_up.unwrap_or_default();
-        let text = format!(
+        refuse!(
             "--max-time {}: a cell{warm_up} needs at least {least}",
             args.max_time
         );
-        return Err(UsageError(text));
     }
     if args.buffered && args.target.is_model() && !has_file_cache(&args.target) {
-        return Err(UsageError(
-            "--buffered: this model has no file cache. Leave it out".into(),
-        ));
+        refuse!("--buffered: this model has no file cache. Leave it out");
     }
     Ok(())
 }

@@ -47,12 +47,10 @@ const KINDS: [BlockEventKind; 3] = [
 /// When nothing can be traced, or the file not be written.
 pub fn record(args: &RecordArgs) -> anyhow::Result<Exit> {
     if args.output.is_stdout() {
-        return Err(
-            UsageError("--output - is no place for a recording: name a file".into()).into(),
-        );
+        refuse!("--output - is no place for a recording: name a file");
     }
     if args.length == Some(Duration::ZERO) {
-        return Err(UsageError("--for 0 s records nothing. Use a longer time".into()).into());
+        refuse!("--for 0 s records nothing. Use a longer time");
     }
     let traced = traced(args)?;
     let devices = match &traced {
@@ -133,8 +131,7 @@ fn traced(args: &RecordArgs) -> anyhow::Result<Traced> {
             }
             other if args.targets.len() == 1 => return Ok(other),
             Traced::Process(_) | Traced::Group(_) => {
-                let text = "record several devices, or one process, or one control group";
-                return Err(UsageError(text.into()).into());
+                refuse!("record several devices, or one process, or one control group");
             }
         }
     }

@@ -34,11 +34,10 @@ pub struct Recorded<'a> {
 pub fn repeat(run: &Run, archive: Option<String>, args: &RepeatArgs) -> anyhow::Result<Exit> {
     let id = run.id.unwrap_or_default();
     if run.settings.setting("log").is_some() {
-        return Err(UsageError(format!(
+        refuse!(
             "run {id} cannot be repeated: it was imported from a log, which does not hold all \
                 settings"
-        ))
-        .into());
+        );
     }
     let recorded = Recorded {
         what: &format!("run {id}"),

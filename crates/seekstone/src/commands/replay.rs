@@ -6,7 +6,6 @@ use results::{ReplayPace, Setup};
 use crate::args::{DEPTH_FAST, ReplayArgs};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::bench_request;
 use crate::commands::trial::caching;
 
 impl MeasuringCommand for ReplayArgs {
@@ -17,14 +16,11 @@ impl MeasuringCommand for ReplayArgs {
     }
 
     fn ready(&self, setup: Setup) -> anyhow::Result<Ready<'_>> {
-        let bench = bench_request(
-            &self.target,
-            "replay",
-            self.size,
-            caching(self.buffered),
-            &self.reach,
-            (&self.common, setup),
-        )?;
+        let mut bench = self
+            .reach
+            .bench(&self.target, "replay", &self.common, setup)?;
+        bench.size = self.size;
+        bench.storage.caching = caching(self.buffered);
         let request = ReplayRequest {
             bench,
             trace: TraceFile::find(&self.trace, self.format, self.devices.clone())?,
@@ -40,11 +36,6 @@ impl MeasuringCommand for ReplayArgs {
             fit: self.fit,
             duration: self.duration,
         };
-        Ok(Ready::of(
-            &self.common,
-            request,
-            |it| &it.bench,
-            measure_replay,
-        ))
+        Ok(self.common.ready(request, |it| &it.bench, measure_replay))
     }
 }

@@ -1,7 +1,6 @@
 //! `seekstone run`: the check-up.
 
 use clap::CommandFactory as _;
-use drivers::Caching;
 use host::environment;
 use kinds::application::{ApplicationRequest, measure_applications};
 use kinds::check_up::{CheckUpRequest, check_up};
@@ -15,7 +14,7 @@ use crate::args::parse::same_percentile;
 use crate::args::{ProfileChoice, RUN_BUDGET, RunArgs, Seekstone};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::{bench_request, levels};
+use crate::commands::setup::levels;
 use crate::exit::UsageError;
 use crate::habits::{is_job_file, on_job_file};
 
@@ -33,14 +32,10 @@ impl MeasuringCommand for RunArgs {
         }
         let (asked, percentile) = same_percentile(&self.levels)?;
         let levels = levels(asked, &setup);
-        let mut bench = bench_request(
-            &self.target,
-            "check-up",
-            self.size,
-            Caching::Direct,
-            &self.reach,
-            (&self.common, setup),
-        )?;
+        let mut bench = self
+            .reach
+            .bench(&self.target, "check-up", &self.common, setup)?;
+        bench.size = self.size;
         let budget = RUN_BUDGET.fit(self.budget, [&self.target], &mut bench.setup);
         if !self.profiles.is_empty() {
             return Ok(self.applications(&bench, budget));

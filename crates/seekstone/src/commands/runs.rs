@@ -124,10 +124,9 @@ fn priced_runs(
         let mut known = facts_of(path)?;
         known.systems.retain(|it| ids.contains(&it.run));
         if known.systems.iter().all(|it| it.price.is_none()) {
-            let text = format!("{}: no price of a run that is shown", path.display());
-            return Err(UsageError(text).into());
+            refuse!("{}: no price of a run that is shown", path.display());
         }
-        known.price(&mut runs).map_err(usage)?;
+        known.price(&mut runs).map_err(UsageError::of)?;
     }
     Ok(runs)
 }
@@ -150,8 +149,7 @@ fn named(archive: &Archive, sets: &[RunSet]) -> anyhow::Result<Vec<i64>> {
             RunPart::Latest(count) => newest(archive, *count)?,
             RunPart::Range(first, last) => between(archive, *first, *last)?,
             RunPart::File(path) => {
-                let text = format!("{}: name runs of the archive by number", path.display());
-                return Err(UsageError(text).into());
+                refuse!("{}: name runs of the archive by number", path.display());
             }
         };
         for id in ids {
@@ -179,7 +177,7 @@ pub fn newest(archive: &Archive, count: usize) -> anyhow::Result<Vec<i64>> {
     let runs = archive.list(count)?;
     if runs.len() < count {
         let there = format_counted(runs.len() as u64, "run");
-        return Err(UsageError(format!("latest:{count}: the archive has {there}")).into());
+        refuse!("latest:{count}: the archive has {there}");
     }
     Ok(runs.into_iter().rev().map(|it| it.id).collect())
 }
@@ -213,17 +211,18 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
     let mut runs = runs?;
     let facts = args.facts.facts.as_deref().map(facts_of).transpose()?;
     if let Some(facts) = &facts {
-        facts.price(&mut runs).map_err(usage)?;
+        facts.price(&mut runs).map_err(UsageError::of)?;
     }
     let whole = output::style(true);
     let text = match args.table {
-        None => report::comparison(&runs, &output::style(args.all)).map_err(usage)?,
+        None => report::comparison(&runs, &output::style(args.all)).map_err(UsageError::of)?,
         Some(TableChoice::Files) if facts.is_some() || !args.metrics.is_empty() => {
             let advice = "--metric and --facts apply to --table systems";
             return Err(UsageError(advice.to_owned()).into());
         }
         Some(TableChoice::Files) => {
-            report::files_comparison(&runs, args.against, &whole, &described).map_err(usage)?
+            report::files_comparison(&runs, args.against, &whole, &described)
+                .map_err(UsageError::of)?
         }
         Some(TableChoice::Systems) => {
             let wanted = SystemsTable {
@@ -231,7 +230,8 @@ fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
                 metrics: args.metrics.clone(),
                 ..facts.unwrap_or_default()
             };
-            report::systems_comparison(&runs, &wanted, &whole, &described).map_err(usage)?
+            report::systems_comparison(&runs, &wanted, &whole, &described)
+                .map_err(UsageError::of)?
         }
     };
     match &args.html {
@@ -250,13 +250,9 @@ fn facts_of(path: &Path) -> anyhow::Result<SystemsTable> {
     })
 }
 
-fn usage(error: impl std::error::Error) -> UsageError {
-    UsageError(error.to_string())
-}
-
 /// Write a comparison as a page, and print its `text` unless the page is printed.
 fn write_page(runs: &[Run], html: &Output, text: &str) -> anyhow::Result<Exit> {
-    let page = report::comparison_html(runs).map_err(|error| UsageError(error.to_string()))?;
+    let page = report::comparison_html(runs).map_err(UsageError::of)?;
     html.write(&page.into())?;
     match html.is_stdout() {
         true => Ok(Exit::Done),

@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::{Archive, ArchiveError};
-use drivers::{Caching, ReadFileError, read_regular_file};
+use drivers::{ReadFileError, read_regular_file};
 use host::process::quoted;
-use lab::bench::{BenchRequest, default_settings};
-use lab::cells::Cells;
+use lab::bench::BenchRequest;
 use lab::simulated::keep_texts;
-use lab::storage::StorageSettings;
 use procedure::Levels;
 use results::{SettingOrigin, Setup};
 use units::{Bytes, Duration, TargetName};
@@ -18,56 +16,43 @@ use crate::args::{Common, CpuList, EngineArgs, Reach};
 use crate::exit::UsageError;
 use crate::output;
 
-/// The target and what may be done to it.
-///
-/// # Errors
-/// When options do not go together.
-pub fn bench_request(
-    target: &TargetName,
-    purpose: &str,
-    size: Option<Bytes>,
-    caching: Caching,
-    reach: &Reach,
-    (common, mut setup): (&Common, Setup),
-) -> Result<BenchRequest, UsageError> {
-    if target.is_null() && reach.overwrite {
-        return Err(UsageError(format!("--overwrite: {target} holds no data")));
+impl Reach {
+    /// That target, for that purpose, and what may be done to it. All of it is used, past the page
+    /// cache.
+    ///
+    /// # Errors
+    /// When options do not go together.
+    pub fn bench(
+        &self,
+        target: &TargetName,
+        purpose: &str,
+        common: &Common,
+        mut setup: Setup,
+    ) -> Result<BenchRequest, UsageError> {
+        if target.is_null() && self.overwrite {
+            refuse!("--overwrite: {target} holds no data");
+        }
+        keep_texts(target, &mut setup);
+        seeded(common.seed, &mut setup);
+        let mut bench = BenchRequest {
+            reserve: self.reserve,
+            overwrite: self.overwrite,
+            confirmed: self.confirm.clone(),
+            ranks: common.ranks.clone(),
+            ..BenchRequest::new(target.clone(), purpose, setup)
+        };
+        let (engine, storage) = (&self.engine, &mut bench.storage);
+        storage.driver = engine.driver;
+        storage.pages = engine.buffer_pages;
+        storage.on_error = engine.errors;
+        storage.batch = engine.batch.map(usize::from);
+        storage.hang_limit = engine.hang_limit;
+        storage.processors = bound_to(engine)?;
+        if let Some(workers) = engine.workers {
+            storage.workers = usize::from(workers);
+        }
+        Ok(bench)
     }
-    keep_texts(target, &mut setup);
-    let mut storage = reached(reach, common, &mut setup)?;
-    storage.caching = caching;
-    Ok(BenchRequest {
-        target: target.clone(),
-        purpose: purpose.into(),
-        size,
-        reserve: reach.reserve,
-        overwrite: reach.overwrite,
-        confirmed: reach.confirm.clone(),
-        storage,
-        setup,
-        cells: Cells::default(),
-        ranks: common.ranks.clone(),
-    })
-}
-
-/// How storage is reached, as asked for.
-fn reached(
-    reach: &Reach,
-    common: &Common,
-    setup: &mut Setup,
-) -> Result<StorageSettings, UsageError> {
-    let mut storage = default_settings(seeded(common.seed, setup));
-    let engine = &reach.engine;
-    storage.driver = engine.driver;
-    storage.pages = engine.buffer_pages;
-    storage.on_error = engine.errors;
-    storage.batch = engine.batch.map(usize::from);
-    storage.hang_limit = engine.hang_limit;
-    storage.processors = bound_to(engine)?;
-    if let Some(workers) = engine.workers {
-        storage.workers = usize::from(workers);
-    }
-    Ok(storage)
 }
 
 /// The processors that workers are bound to: none, unless asked for.

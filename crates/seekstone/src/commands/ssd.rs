@@ -1,6 +1,6 @@
 //! `seekstone ssd`: the steady state of an SSD.
 
-use drivers::{Caching, PurgeMethod};
+use drivers::PurgeMethod;
 use kinds::ssd::{SsdRequest, measure_ssd};
 use procedure::{RoundTime, SsdOptions, SsdTest};
 use results::Setup;
@@ -9,7 +9,6 @@ use units::Duration;
 use crate::args::{PurgeChoice, SsdArgs, WriteCacheChoice};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::bench_request;
 use crate::exit::UsageError;
 
 /// Rounds of the standard: time, and number of tests that are no write saturation.
@@ -40,20 +39,16 @@ impl MeasuringCommand for SsdArgs {
         let mut tests: Vec<SsdTest> = Vec::new();
         for &test in &self.tests {
             if tests.contains(&test) {
-                return Err(UsageError(format!("--test: {} is given twice", test.name())).into());
+                refuse!("--test: {} is given twice", test.name());
             }
             tests.push(test);
         }
         let options = options(self, &tests)?;
         let purge = purge(self)?;
-        let bench = bench_request(
-            &self.target,
-            "steady state of an SSD",
-            self.size,
-            Caching::Direct,
-            &self.reach,
-            (&self.common, setup),
-        )?;
+        let mut bench =
+            self.reach
+                .bench(&self.target, "steady state of an SSD", &self.common, setup)?;
+        bench.size = self.size;
         let request = SsdRequest {
             bench,
             tests,
@@ -63,12 +58,7 @@ impl MeasuringCommand for SsdArgs {
             purge,
             cache_off: self.write_cache == WriteCacheChoice::Off,
         };
-        Ok(Ready::of(
-            &self.common,
-            request,
-            |it| &it.bench,
-            measure_ssd,
-        ))
+        Ok(self.common.ready(request, |it| &it.bench, measure_ssd))
     }
 }
 
@@ -79,9 +69,7 @@ fn options(args: &SsdArgs, tests: &[SsdTest]) -> Result<SsdOptions, UsageError> 
     };
     let round = args.round.unwrap_or(round);
     if round < ROUND_MIN {
-        return Err(UsageError(format!(
-            "--round {round}: a load of a round needs at least {ROUND_MIN}"
-        )));
+        refuse!("--round {round}: a load of a round needs at least {ROUND_MIN}");
     }
     let time = match args.quick {
         true => RoundTime::Precise {

@@ -100,11 +100,10 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     let cannot = || format!("cannot read the study {}", path.display());
     let opened = match open_regular_file(path) {
         Err(ReadFileError::NotRegular) => {
-            return Err(UsageError(format!(
+            refuse!(
                 "{} is not a regular file. Name a study file, or - for standard input",
                 path.display()
-            ))
-            .into());
+            );
         }
         opened => opened.map_err(anyhow::Error::from),
     };
@@ -358,9 +357,10 @@ fn check_on_hosts(
     asked: &StudyInvocation<'_>,
 ) -> anyhow::Result<()> {
     if has_scripts(definition) {
-        let text = "the study runs commands of its own (set-ups, tear-downs, {scratch}), and \
-                    several ranks would each run them. Remove them, or start it without a launcher";
-        return Err(UsageError(text.into()).into());
+        refuse!(
+            "the study runs commands of its own (set-ups, tear-downs, {{scratch}}), and \
+                    several ranks would each run them. Remove them, or start it without a launcher"
+        );
     }
     // Rank 0 alone writes files.
     match ranks.leads() {
@@ -404,10 +404,10 @@ fn check_written(asked: &StudyInvocation<'_>, definition: &StudyDefinition) -> a
 fn keep_models(definition: &StudyDefinition, setup: &mut Setup) -> Result<(), UsageError> {
     for file in setup.files.iter().skip(1) {
         if definition_text(&file.name).ok().as_ref() != Some(&file.text) {
-            return Err(UsageError(format!(
+            refuse!(
                 "{} has changed since the run, which keeps its own copy of the text",
                 file.name
-            )));
+            );
         }
     }
     let levels = definition.factors.iter().flat_map(|it| &it.levels);
@@ -490,8 +490,7 @@ fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
         let names = names.chain(known.iter().map(String::as_str));
         let names: Vec<&str> = names.collect();
         let kind = kind.unwrap_or_default();
-        let text = format!("there is no measurement {kind:?}: use {}", names.join(", "));
-        return Err(UsageError(text).into());
+        refuse!("there is no measurement {kind:?}: use {}", names.join(", "));
     }
     output::print(texts.join("\n\n").trim_end())
 }

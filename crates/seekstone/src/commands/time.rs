@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 
 use host::process::quoted;
 use kinds::timing::{CommandLine, TimingRequest, time_commands};
-use lab::cells::Cells;
+use lab::bench::BenchRequest;
 use lab::hosts::TargetSharing;
 use procedure::{ROUNDS_MIN, RoundsRule};
 use results::Setup;
-use units::format_counted;
+use units::{TargetName, format_counted};
 
 use crate::args::TimeArgs;
 use crate::commands::drive::{Onlooking, Ready};
@@ -39,7 +39,13 @@ impl MeasuringCommand for TimeArgs {
         let commands = commands(args)?;
         let warm_ups = args.warm_ups.unwrap_or(u32::from(!args.cold));
         setup.resolve("warm-ups", [warm_ups.to_string()]);
+        seeded(args.common.seed, &mut setup);
+        let directory = TargetName::Path(args.directory.to_string_lossy().into_owned());
         let request = TimingRequest {
+            bench: BenchRequest {
+                ranks: args.common.ranks.clone(),
+                ..BenchRequest::new(directory, "commands", setup)
+            },
             commands,
             prepare: args.prepare.clone(),
             conclude: args.conclude.clone(),
@@ -58,24 +64,17 @@ impl MeasuringCommand for TimeArgs {
                 precision: args.precision,
                 budget: args.budget,
             },
-            seed: seeded(args.common.seed, &mut setup),
-            setup,
-            cells: Cells::default(),
-            ranks: args.common.ranks.clone(),
         };
+        let bench = request.bench.clone();
         Ok(Ready {
-            common: &args.common,
-            goals: args.common.goals.clone(),
             places: Vec::new(),
-            setup: request.setup.clone(),
-            cells: Some(request.cells.clone()),
-            measure: Box::new(move |looking| {
+            ..Ready::on(&args.common, &bench, move |looking| {
                 let looking = Onlooking {
                     is_quiet: looking.is_quiet || args.show_output,
                     ..*looking
                 };
                 looking.watch(|interrupt, show| time_commands(&request, interrupt, show))
-            }),
+            })
         })
     }
 }
@@ -102,22 +101,21 @@ fn commands(args: &TimeArgs) -> Result<Vec<CommandLine>, UsageError> {
         vec![CommandLine::of_program(&args.program)]
     };
     if let Some(empty) = args.commands.iter().position(|text| text.trim().is_empty()) {
-        let text = format!("command {} is empty", empty + 1);
-        return Err(UsageError(text));
+        refuse!("command {} is empty", empty + 1);
     }
     if let Some(stray) = stray(&args.commands) {
-        return Err(UsageError(format!(
+        refuse!(
             "there is no command {stray:?}: quote a command with its arguments, as in \
              seekstone time {}",
             quoted(&[args.commands.join(" ")])
-        )));
+        );
     }
     if !args.names.is_empty() && args.names.len() != commands.len() {
-        return Err(UsageError(format!(
+        refuse!(
             "--name is given {} for {}: name every command, or none",
             format_counted(args.names.len() as u64, "time"),
             format_counted(commands.len() as u64, "command")
-        )));
+        );
     }
     for (at, command) in commands.iter_mut().enumerate() {
         command.name = match args.names.get(at) {

@@ -19,7 +19,7 @@ use workload::{CPU_UNIT_NS, Records, USERS_MAX, UserProfile, check_profiles, par
 use crate::args::TransactionsArgs;
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::{bench_request, recorded_text};
+use crate::commands::setup::recorded_text;
 use crate::commands::trial::{caching, warm_up_ends};
 use crate::exit::UsageError;
 use crate::output;
@@ -70,14 +70,11 @@ impl MeasuringCommand for TransactionsArgs {
         if let Some(ranks) = &self.common.ranks {
             a_user_for_each(&question, ranks.share().ranks)?;
         }
-        let bench = bench_request(
-            &self.target,
-            "transactions",
-            self.size.or(standard.as_ref().map(|_| STANDARD_FILE)),
-            caching(self.buffered || standard.is_some()),
-            &self.reach,
-            (&self.common, setup),
-        )?;
+        let mut bench = self
+            .reach
+            .bench(&self.target, "transactions", &self.common, setup)?;
+        bench.size = self.size.or(standard.as_ref().map(|_| STANDARD_FILE));
+        bench.storage.caching = caching(self.buffered || standard.is_some());
         let request = TransactionsRequest {
             bench,
             question,
@@ -201,10 +198,7 @@ fn users(args: &TransactionsArgs, profiles: &[UserProfile]) -> Result<u32, Usage
         None => 1,
     };
     if args.find_users && users > args.users_max {
-        return Err(UsageError(format!(
-            "--users {users} is above --users-max {}",
-            args.users_max
-        )));
+        refuse!("--users {users} is above --users-max {}", args.users_max);
     }
     Ok(users.min(USERS_MAX))
 }
@@ -247,5 +241,5 @@ fn profiles(
 fn from_file(path: &Path, unit: Duration, setup: &mut Setup) -> anyhow::Result<Vec<UserProfile>> {
     let text = recorded_text(path, PROFILES, setup)?;
     let profiles = parse_profiles(&text, &path.to_string_lossy(), unit);
-    Ok(profiles.map_err(|error| UsageError(error.to_string()))?)
+    Ok(profiles.map_err(UsageError::of)?)
 }

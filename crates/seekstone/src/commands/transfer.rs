@@ -12,7 +12,6 @@ use units::Bytes;
 use crate::args::{CheckChoice, EngineArgs, Reach, TransferArgs};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::bench_request;
 use crate::exit::UsageError;
 
 /// The longest operation.
@@ -64,14 +63,9 @@ impl MeasuringCommand for TransferArgs {
                 ..engine.clone()
             },
         };
-        let bench = bench_request(
-            &args.target,
-            "transfer rates",
-            args.size,
-            caching,
-            &reach,
-            (&args.common, setup),
-        )?;
+        let mut bench = reach.bench(&args.target, "transfer rates", &args.common, setup)?;
+        bench.size = args.size;
+        bench.storage.caching = caching;
         let beside = args.beside.as_ref().map(|target| BenchRequest {
             target: target.clone(),
             ..bench.clone()
@@ -97,12 +91,7 @@ impl MeasuringCommand for TransferArgs {
             },
             check: checking(args.check),
         };
-        Ok(Ready::of(
-            &args.common,
-            request,
-            |it| &it.bench,
-            measure_transfer,
-        ))
+        Ok(args.common.ready(request, |it| &it.bench, measure_transfer))
     }
 }
 
@@ -147,7 +136,7 @@ fn blocks(asked: &[Bytes]) -> Result<Vec<u32>, UsageError> {
         let len = len.filter(|&len| u64::from(len) <= BLOCK_MAX);
         let len = len.ok_or_else(|| UsageError(format!("--block {block}: at most 1 GiB")))?;
         if blocks.contains(&len) {
-            return Err(UsageError(format!("--block names {block} twice")));
+            refuse!("--block names {block} twice");
         }
         blocks.push(len);
     }

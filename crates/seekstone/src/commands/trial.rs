@@ -22,7 +22,6 @@ use crate::args::parse::TrialPrecision;
 use crate::args::{TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
-use crate::commands::setup::bench_request;
 use crate::commands::trial_targets::print_as_fio;
 use crate::commands::{trial_iolog, trial_repeat, trial_targets};
 use crate::exit::{Exit, UsageError};
@@ -67,14 +66,11 @@ impl MeasuringCommand for TrialArgs {
         let args = self;
         setup.resolve("clients", [args.clients().to_string()]);
         depth_is_reached(args)?;
-        let mut bench = bench_request(
-            &args.target,
-            "trial",
-            args.workload.size,
-            caching(args.workload.buffered),
-            &args.reach,
-            (&args.common, setup),
-        )?;
+        let mut bench = args
+            .reach
+            .bench(&args.target, "trial", &args.common, setup)?;
+        bench.size = args.workload.size;
+        bench.storage.caching = caching(args.workload.buffered);
         let all = std::iter::once(&args.target).chain(&args.others);
         let mut time = TRIAL_BUDGET.fit(args.budget, all, &mut bench.setup);
         let is_one = args.others.is_empty() && args.workload_file.is_none();
@@ -231,15 +227,13 @@ fn depth(args: &TrialArgs, driver: DriverKind) -> u32 {
 /// When the target holds no data, is only read, or blocks are not whole sectors.
 fn verify_unit(target: &TargetName, workload: &WorkloadArgs) -> Result<u64, UsageError> {
     let Some(place) = target.path() else {
-        return Err(UsageError(format!(
-            "--verify: {target} holds no data. Name a directory, a file or a device"
-        )));
+        refuse!("--verify: {target} holds no data. Name a directory, a file or a device");
     };
     if workload.writes == 0.0 && place.exists() && !place.is_dir() {
-        return Err(UsageError(format!(
+        refuse!(
             "--verify checks what the trial wrote, and of {target} it only reads. Add --writes 50% \
              --overwrite, or check what an earlier trial wrote with `seekstone verify STATE`"
-        )));
+        );
     }
     let block = workload.block;
     let sector = SECTOR_BYTES as u64;
@@ -282,25 +276,17 @@ pub const fn caching(is_buffered: bool) -> Caching {
 /// When the target has no files, or what carries requests out cannot poll.
 pub fn reach_as_asked(args: &WorkloadArgs, bench: &mut BenchRequest) -> Result<(), UsageError> {
     if bench.target.is_null() && args.files > 1 {
-        return Err(UsageError(format!(
-            "--files: {} has no files",
-            bench.target
-        )));
+        refuse!("--files: {} has no files", bench.target);
     }
     bench.storage.test_files = args.files;
     if !args.poll {
         return Ok(());
     }
     if bench.target.is_null() {
-        return Err(UsageError(format!(
-            "--poll: {} has no device to poll",
-            bench.target
-        )));
+        refuse!("--poll: {} has no device to poll", bench.target);
     }
     if bench.storage.driver == DriverKind::Threads {
-        return Err(UsageError(
-            "--poll needs io_uring: leave out --driver threads".into(),
-        ));
+        refuse!("--poll needs io_uring: leave out --driver threads");
     }
     bench.storage.driver = DriverKind::Uring;
     bench.storage.notice = Notice::Poll;
@@ -326,9 +312,7 @@ pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> 
         .filter(|&len| len <= 1 << 30)
         .ok_or_else(|| UsageError(format!("--block {}: at most 1 GiB", args.block)))?;
     if args.durable && args.writes == 0.0 {
-        return Err(UsageError(
-            "--durable applies to writes: add --writes 100%".into(),
-        ));
+        refuse!("--durable applies to writes: add --writes 100%");
     }
     let write = (args.writes * MIX_PARTS).round() as u32;
     let region = Region::first(TargetId(0), 0, len.into());

@@ -112,10 +112,9 @@ pub fn print_as_fio(args: &TrialArgs) -> anyhow::Result<Exit> {
 pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
     let mut targets = args.others.iter().chain([&args.target]);
     if let Some(model) = targets.find(|it| it.is_model()) {
-        return Err(UsageError(format!(
+        refuse!(
             "--as-fio: {model} is a model, and fio has none. Name a file, a directory or a device"
-        ))
-        .into());
+        );
     }
     let mut jobs = jobs_of(args, &given(args, setup)?, args.budget)?;
     for job in &mut jobs {
@@ -193,8 +192,7 @@ fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<TargetWorklo
 /// When it cannot be read, or has a mistake.
 pub fn workloads_of(path: &Path, setup: &mut Setup) -> anyhow::Result<Vec<TargetWorkload>> {
     let text = recorded_text(path, WORKLOADS, setup).map_err(missing_is_usage)?;
-    Ok(read_workloads(&path.to_string_lossy(), &text)
-        .map_err(|faults| UsageError(faults.to_string()))?)
+    Ok(read_workloads(&path.to_string_lossy(), &text).map_err(UsageError::of)?)
 }
 
 /// The workload of the options.
@@ -208,18 +206,15 @@ pub fn of_options(args: &WorkloadArgs) -> Result<TargetWorkload, UsageError> {
             known.to_string()
         }
         Pattern::Hyperbolic { .. } | Pattern::ExponentialSteps { .. } | Pattern::Zoned { .. } => {
-            return Err(UsageError(
+            refuse!(
                 "--pattern: hyperbolic and exponential work with a single target, and do not \
                     exist in fio"
-                    .into(),
-            ));
+            );
         }
     };
     let think = args.think.as_nanos() > 0;
     if think && args.shape != GapShape::Constant {
-        return Err(UsageError(
-            "--think is constant with several targets, and in fio: add --shape constant".into(),
-        ));
+        refuse!("--think is constant with several targets, and in fio: add --shape constant");
     }
     let block = block_sizes(&args.block.to_exact_string());
     let writes = whole_percent(&exact_percent(args.writes));
@@ -291,7 +286,7 @@ pub fn targets(
     let mut targets: Vec<JobTarget> = Vec::new();
     for given in all() {
         if targets.iter().any(|it| it.given == *given) {
-            return Err(UsageError(format!("{given} is named twice")));
+            refuse!("{given} is named twice");
         }
         let is_directory = directory_of(given).is_some();
         let needs_size = is_directory || given.is_null();
@@ -305,9 +300,10 @@ pub fn targets(
     let kind = |it: &JobTarget| (it.given.is_null(), it.given.is_model());
     let is_mixed = targets.iter().any(|it| kind(it) != kind(&targets[0]));
     if is_mixed {
-        let text = "models and real storage run on different clocks: name either models or real \
-             targets";
-        return Err(UsageError(text.into()));
+        refuse!(
+            "models and real storage run on different clocks: name either models or real \
+             targets"
+        );
     }
     Ok(targets)
 }

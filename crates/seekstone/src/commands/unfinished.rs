@@ -260,13 +260,12 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
         .cloned()
         .context("it does not say which command it belongs to")?;
     if head.program != host::VERSION && !args.keep {
-        return Err(UsageError(format!(
+        refuse!(
             "the run was started by version {}, and this is {}. Resume it with that version, or \
              archive what it measured with --keep",
             head.program,
             host::VERSION
-        ))
-        .into());
+        );
     }
     let recorded = Recorded {
         what: "the killed run",
@@ -278,7 +277,7 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     let path = Some(archive.to_string_lossy().into_owned());
     let (command, setup) = commanded(&recorded, path, &args.again)?;
     let Command::Measure(command) = &command else {
-        return Err(UsageError(format!("`{}` produces no run", setup.command)).into());
+        refuse!("`{}` produces no run", setup.command);
     };
     written::check(&command.measuring().outline().files)?;
     let how = if args.keep {

@@ -72,12 +72,12 @@ fn targets(args: &VerifyArgs, state: &StateFile) -> Result<Vec<(u32, PathBuf)>, 
     if !args.targets.is_empty() {
         if args.targets.len() != known.len() {
             let names: Vec<String> = known.iter().map(|it| it.1.display().to_string()).collect();
-            return Err(UsageError(format!(
+            refuse!(
                 "--target is given {}, and the state has {}: {}",
                 format_counted(args.targets.len() as u64, "time"),
                 format_counted(known.len() as u64, "target"),
                 names.join(", ")
-            )));
+            );
         }
         for ((_, path), now) in known.iter_mut().zip(&args.targets) {
             path.clone_from(now);

@@ -53,12 +53,12 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
                 may_extrapolate: args.extrapolate,
             };
             let prediction = analysis.predict(&inquiry);
-            let mut prediction = prediction.map_err(|error| UsageError(error.to_string()))?;
+            let mut prediction = prediction.map_err(UsageError::of)?;
             prediction.question.push_str(&changed(args));
             found.predictions.push(prediction);
             if let WhatIfQuestion::Load(load) = question {
                 let open = analysis.predict_open(load, change, args.extrapolate);
-                let open = open.map_err(|error| UsageError(error.to_string()))?;
+                let open = open.map_err(UsageError::of)?;
                 found.predictions.extend(open.map(|mut open| {
                     open.question.push_str(&changed(args));
                     open
@@ -130,9 +130,7 @@ fn refuse_doubles<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<(), UsageEr
     let all: Vec<i64> = runs.filter_map(|run| run.id).collect();
     for (index, id) in all.iter().enumerate() {
         if all[..index].contains(id) {
-            return Err(UsageError(format!(
-                "run {id} is named twice: a model is not tested on the data it was fitted to"
-            )));
+            refuse!("run {id} is named twice: a model is not tested on the data it was fitted to");
         }
     }
     Ok(())
@@ -140,9 +138,7 @@ fn refuse_doubles<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<(), UsageEr
 
 /// The points of all runs, and those that no fit sees.
 fn all_evidence(runs: &[Run], checks: &[Run]) -> Result<Evidence, UsageError> {
-    let of = |run: &Run| {
-        evidence(run, workload_of(run).map(think_ns)).map_err(|error| UsageError(error.to_string()))
-    };
+    let of = |run: &Run| evidence(run, workload_of(run).map(think_ns)).map_err(UsageError::of);
     let refuse = |error: procedure::EvidenceError| UsageError(error.to_string());
     let id = |run: &Run| run.id.unwrap_or_default();
     let (first, others) = runs.split_first().expect("a run is required");
@@ -247,10 +243,10 @@ fn change(
     let mut change = SystemChange::default();
     if let Some(servers) = args.servers {
         if !analysis.has_servers() {
-            return Err(UsageError(format!(
+            refuse!(
                 "--servers: the model, {}, has no servers of which there could be others",
                 analysis.model_in_words()
-            )));
+            );
         }
         change.servers = Some(f64::from(servers));
     }

@@ -35,8 +35,7 @@ pub fn same_load(
     seed: u64,
 ) -> anyhow::Result<(Vec<DeviceRow>, bool)> {
     let Some(model) = device.model() else {
-        let text = format!("--device {device}: only a simulated device, as in sim:mm1?mean=1ms");
-        return Err(UsageError(text).into());
+        refuse!("--device {device}: only a simulated device, as in sim:mm1?mean=1ms");
     };
     SimSpec::parse(model).map_err(|error| UsageError(format!("--device: {error}")))?;
     let workload = workload.filter(|_| args.runs.len() == 1).ok_or_else(|| {

@@ -136,11 +136,10 @@ impl Output {
             1 => rustix::io::fcntl_dupfd_cloexec(&stdout, 3).map(File::from),
             2 => rustix::io::fcntl_dupfd_cloexec(&stderr, 3).map(File::from),
             _ if !super::place::is_writable(number) => {
-                let text = format!(
+                refuse!(
                     "{option} {} is not open for writing. Name a file",
                     self.path.display()
                 );
-                return Err(UsageError(text).into());
             }
             _ => return self.stream(option),
         };
@@ -157,11 +156,10 @@ impl Output {
             .open(&self.path);
         let file = match opened {
             Err(error) if rustix::io::Errno::from_io_error(&error) == Some(NOBODY) => {
-                let text = format!(
+                refuse!(
                     "{option} {} is a pipe without a reader: start the reader first",
                     self.path.display()
                 );
-                return Err(UsageError(text).into());
             }
             opened => opened.with_context(|| self.unwritable())?,
         };
@@ -213,11 +211,10 @@ impl Output {
         let found = file.metadata().with_context(|| self.unwritable())?;
         refuse_kind(option, &self.path, &found)?;
         if !found.is_file() {
-            let text = format!(
+            refuse!(
                 "{option} {} is not a file. Name a file",
                 self.path.display()
             );
-            return Err(UsageError(text).into());
         }
         let content = match () {
             () if force.force => None,
@@ -460,8 +457,7 @@ fn refuse_kind(option: &str, path: &Path, found: &Metadata) -> anyhow::Result<()
         }
         () => return Ok(()),
     };
-    let text = format!("{option} {} names {what}. Name a file", path.display());
-    Err(UsageError(text).into())
+    refuse!("{option} {} names {what}. Name a file", path.display())
 }
 
 fn takes_text(device: u64) -> bool {

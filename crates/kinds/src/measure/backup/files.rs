@@ -68,10 +68,7 @@ impl FilePasses {
     }
 
     fn stream(&self) -> Named<'_> {
-        Named {
-            file: &self.file,
-            path: &self.path,
-        }
+        Named::new(&self.file, &self.path)
     }
 
     fn cool(&self) -> Result<()> {
@@ -80,10 +77,7 @@ impl FilePasses {
         }
         for item in self.items.iter().filter(|item| item.has_bytes()) {
             let file = item.open()?;
-            cool(Named {
-                file: &file,
-                path: &item.path,
-            })?;
+            cool(Named::new(&file, &item.path))?;
         }
         cool(self.stream())
     }

@@ -59,10 +59,7 @@ impl FileReads {
         let directory = place.work_directory(KIND.name, cache.working_set.0)?;
         let file = directory.create_file("set")?;
         let path = directory.path().join("set");
-        let named = Named {
-            file: &file,
-            path: &path,
-        };
+        let named = Named::new(&file, &path);
         let mut pattern = RecordPattern::new(cache.record, place.seed)?;
         let synced = Synced::AtEnd;
         write_records(named, &mut pattern, 0, cache.working_set, synced, stop)?;
@@ -86,7 +83,7 @@ impl FileReads {
         made: Option<(WorkDirectory, RecordPattern)>,
     ) -> Result<Self> {
         let (file, path) = (target.file(), target.path());
-        cool(Named { file, path })?;
+        cool(Named::new(file, path))?;
         let unit = Bytes(u64::from(target.alignment().offset));
         if !cache.record.is_multiple_of(unit) {
             return Err(MeasureError::Usage(format!(

@@ -114,17 +114,11 @@ impl FileCarrier {
     }
 
     fn from(&self) -> Named<'_> {
-        Named {
-            file: &self.source,
-            path: &self.source_path,
-        }
+        Named::new(&self.source, &self.source_path)
     }
 
     fn to(&self) -> Named<'_> {
-        Named {
-            file: &self.copy,
-            path: &self.copy_path,
-        }
+        Named::new(&self.copy, &self.copy_path)
     }
 
     /// Each step of the sink, once what it takes was read.
@@ -213,10 +207,7 @@ fn make_source(directory: &WorkDirectory, size: Bytes, seed: u64, stop: &Stop) -
     let file = directory.create_file(SOURCE)?;
     let path = directory.path().join(SOURCE);
     let mut pattern = RecordPattern::new(Bytes::from_kib(64), seed)?;
-    let to = Named {
-        file: &file,
-        path: &path,
-    };
+    let to = Named::new(&file, &path);
     write_records(to, &mut pattern, 0, size, Synced::AtEnd, stop)?;
     Ok(file)
 }

@@ -91,10 +91,7 @@ impl FileLanes {
     /// When the system refuses.
     pub fn within(streams: &StreamsMeasurement, named: &Target, seed: u64) -> Result<Self> {
         if streams.operation == TransferKind::Read && streams.cold {
-            cool(Named {
-                file: named.file(),
-                path: named.path(),
-            })?;
+            cool(Named::new(named.file(), named.path()))?;
         }
         let lanes = (0..streams.streams).map(|number| {
             Ok::<_, MeasureError>(FileLane {
@@ -157,10 +154,7 @@ impl FileLane {
         let path = directory.path().join(&name);
         let mut pattern = pattern_of(streams, number, seed)?;
         if streams.operation == TransferKind::Read {
-            let to = Named {
-                file: &file,
-                path: &path,
-            };
+            let to = Named::new(&file, &path);
             write_records(to, &mut pattern, 0, streams.size, Synced::AtEnd, stop)?;
             if streams.cold {
                 cool(to)?;
@@ -180,10 +174,7 @@ impl FileLane {
     /// Carry the steps out; how long that took.
     fn run(&mut self, steps: IoSteps, stop: &Stop) -> Result<Duration> {
         let path: &Path = self.target.path();
-        let named = Named {
-            file: self.target.file(),
-            path,
-        };
+        let named = Named::new(self.target.file(), path);
         let begun = Instant::now();
         for step in steps {
             go_on(stop)?;

@@ -36,8 +36,7 @@ pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
     job.reserve = args.reserve.map(|bytes| bytes.as_u64());
     job.keep = args.keep;
     if job.keep && !job.makes_file() {
-        let text = "--keep means nothing here: no data file is written";
-        return Err(UsageError(text.into()).into());
+        refuse!("--keep means nothing here: no data file is written");
     }
     // Not before: Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;
@@ -99,12 +98,10 @@ fn answer(stdin: &mut impl BufRead, question: &str) -> anyhow::Result<String> {
         .read_line(&mut line)
         .context("cannot read standard input")?;
     if count == 0 {
-        return Err(UsageError(
+        refuse!(
             "the questions were not answered: say MB PASSES [X [PATH]] on the command line, such \
              as 40 6"
-                .into(),
-        )
-        .into());
+        );
     }
     Ok(line.trim().to_owned())
 }

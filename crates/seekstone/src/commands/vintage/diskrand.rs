@@ -94,11 +94,10 @@ fn refuse_unused(args: &DiskRandArgs, arguments: &DiskrandArguments) -> Result<(
     };
     let is_model = file.is_model();
     if is_model && command == "Erase" {
-        return Err(UsageError(format!("{file} is a model: there is no file")));
+        refuse!("{file} is a model: there is no file");
     }
     if is_model && (args.direct || args.reserve.is_some()) {
-        let text = "a model has no page cache and fills no disk: leave --direct and --reserve out";
-        return Err(UsageError(text.into()));
+        refuse!("a model has no page cache and fills no disk: leave --direct and --reserve out");
     }
     for (option, is_given, commands) in [
         ("--direct", args.direct, &["Write", "Read"][..]),
@@ -107,8 +106,7 @@ fn refuse_unused(args: &DiskRandArgs, arguments: &DiskrandArguments) -> Result<(
         ("--cpu-unit", args.cpu_unit.is_some(), &["Read"]),
     ] {
         if is_given && !commands.contains(&command) {
-            let text = format!("{option} means nothing with {command}. Leave it out");
-            return Err(UsageError(text));
+            refuse!("{option} means nothing with {command}. Leave it out");
         }
     }
     Ok(())

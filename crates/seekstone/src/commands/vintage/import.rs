@@ -32,11 +32,7 @@ pub fn import(archive: &mut Archive, file: &Path, text: &str) -> anyhow::Result<
     });
     let file = file.display().to_string();
     let found = runs_in_log(LogText { file: &file, text }, pair);
-    save_all(
-        archive,
-        found.map_err(|it| UsageError(it.to_string()))?,
-        &file,
-    )
+    save_all(archive, found.map_err(UsageError::of)?, &file)
 }
 
 /// The two logs of `2logs`, where `file` is one of them and both are there.

@@ -111,11 +111,10 @@ fn write_files() -> anyhow::Result<Exit> {
     let names: Vec<&str> = shipped::FILES.iter().map(|(name, _)| *name).collect();
     let existing: Vec<&str> = names.iter().copied().filter(exists).collect();
     if !existing.is_empty() {
-        let text = format!(
+        refuse!(
             "{} is there already and is not touched: remove it, or go to another directory",
             existing.join(", ")
         );
-        return Err(UsageError(text).into());
     }
     for (name, text) in shipped::FILES {
         OpenOptions::new()
@@ -133,11 +132,10 @@ fn read_plan(args: &RptArgs) -> anyhow::Result<(TestPlan, String)> {
     let path = &args.test_file;
     let name = path.to_string_lossy().into_owned();
     if shipped::text_of(&name).is_some() && path.symlink_metadata().is_err() {
-        let text = format!(
+        refuse!(
             "there is no test file {name} here: `seekstone rpt --write-files` writes the standard \
              ones, or name another with -t"
         );
-        return Err(UsageError(text).into());
     }
     let text = read_text(path).map_err(UsageError)?;
     // A test file's companions stand beside it.

@@ -88,12 +88,11 @@ fn show_line(last: &Mutex<String>, host: &str, line: &str) {
 
 fn request(args: &TogetherArgs) -> anyhow::Result<Together> {
     let Some(model) = args.model.model() else {
-        let text = format!(
+        refuse!(
             "{} is no model: name one, such as sim:ppro. On real storage start the programs side \
              by side from a shell",
             args.model
         );
-        return Err(UsageError(text).into());
     };
     let model = open_model(model)?;
     let own = if has_server(&model) { "client" } else { "host" };

@@ -30,8 +30,7 @@ pub fn transact(args: &TransactArgs) -> anyhow::Result<Exit> {
             .map_err(|reason| UsageError(format!("{flag}: {reason}")))?;
     }
     if transact.control_threads == 0 {
-        let text = "-C is missing: say into how many parts the data file is divided, such as -C 1";
-        return Err(UsageError(text.into()).into());
+        refuse!("-C is missing: say into how many parts the data file is divided, such as -C 1");
     }
     let verbose = transact.verbose;
     let interrupt = Interrupt::install().context("cannot set up signal handling")?;

@@ -20,7 +20,7 @@ use self::hook::Hook;
 use self::session::WatchOutputs;
 use crate::args::WatchArgs;
 use crate::commands::setup::{archive_path, check_archive};
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 
 /// Minutes of virtual time that are kept at once: a day takes seconds, and a commit some too.
 const SIMULATED_TOGETHER: usize = 720;
@@ -32,14 +32,13 @@ const SIMULATED_TOGETHER: usize = 720;
 pub fn watch(args: &WatchArgs) -> anyhow::Result<Exit> {
     let models = args.targets.iter().filter(|it| it.is_model()).count();
     if args.targets.iter().any(TargetName::is_null) {
-        return Err(UsageError("null: answers at once. There is nothing to watch".into()).into());
+        refuse!("null: answers at once. There is nothing to watch");
     }
     if args.past.is_some() {
         return past::show(args);
     }
     if models > 0 && models < args.targets.len() {
-        let text = "models have a clock of their own: watch them without storage";
-        return Err(UsageError(text.into()).into());
+        refuse!("models have a clock of their own: watch them without storage");
     }
     let is_simulated = models > 0;
     let outputs = outputs(args, is_simulated)?;

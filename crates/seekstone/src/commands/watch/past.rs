@@ -9,7 +9,7 @@ use super::place::whole_name;
 use super::session::{event_json, minute_json};
 use crate::args::WatchArgs;
 use crate::commands::setup::archive_path;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
 
 /// Show the hours and events of each target that were kept of the last time.
@@ -38,7 +38,7 @@ pub fn show(args: &WatchArgs) -> anyhow::Result<Exit> {
                 true => "nothing was watched yet".to_owned(),
                 false => format!("watched were {}", known.join(", ")),
             };
-            return Err(UsageError(format!("nothing is kept of {name}: {known}")).into());
+            refuse!("nothing is kept of {name}: {known}");
         }
         let clock = if target.is_model() {
             utc_iso

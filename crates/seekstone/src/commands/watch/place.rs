@@ -46,7 +46,7 @@ impl ProbedPlace {
     /// # Errors
     /// When nothing is there, it is too small, or the system refuses.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        let (description, _) = inspect(path).map_err(|it| UsageError(it.to_string()))?;
+        let (description, _) = inspect(path).map_err(UsageError::of)?;
         let device = description.devices.first().map(|it| it.name.clone());
         let (target, directory) = match path.is_dir() {
             true => {
@@ -59,7 +59,7 @@ impl ProbedPlace {
         let size = target.size();
         if size < u64::from(PROBE_BYTES) {
             let shown = path.display();
-            return Err(UsageError(format!("{shown} is smaller than a probe of 4 KiB")).into());
+            refuse!("{shown} is smaller than a probe of 4 KiB");
         }
         Ok(Self {
             size,

@@ -101,10 +101,7 @@ impl WatchedTarget {
     fn event(&mut self, kind: ProbeKind, slow: SlowEvent) -> WatchEvent {
         let beside = &mut self.beside[kind as usize];
         let is_over = slow.end_ms.is_some();
-        let seen = match is_over {
-            true => beside.take(),
-            false => None,
-        };
+        let seen = if is_over { beside.take() } else { None };
         let processes = seen.as_ref().and_then(|it| it.processes.as_ref());
         let elapsed_us = |it: &Beside| it.since.elapsed().as_micros().max(1) as f64;
         let pressure = |it: &Beside| Some(it.pressure_us? as f64 / elapsed_us(it));

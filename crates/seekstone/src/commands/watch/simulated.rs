@@ -26,13 +26,12 @@ pub fn watch(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Exit> {
     if args.listen.is_some() {
-        let text = "--listen is for storage: a model's day takes seconds";
-        return Err(UsageError(text.into()).into());
+        refuse!("--listen is for storage: a model's day takes seconds");
     }
     let mut probed: Vec<(SimDriver, Prober)> = Vec::new();
     let mut targets = Vec::new();
     for (number, name) in args.targets.iter().enumerate() {
-        let spec = open_model(name.as_str()).map_err(|it| UsageError(it.to_string()))?;
+        let spec = open_model(name.as_str()).map_err(UsageError::of)?;
         let seed = args.seed.wrapping_add(number as u64);
         let plan = ProbePlan {
             every: args.every,

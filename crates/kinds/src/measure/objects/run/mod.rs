@@ -11,18 +11,18 @@ use lab::laboratory::{LaboratoryError, Outcome, measure_on};
 use procedure::Trial;
 use results::metric::{
     CLIENT_CPU, CONNECTIONS, DELETE_LATENCY, DELETE_P99, DELETES, FAILED_REQUESTS, FIRST_BYTE_P99,
-    GET_LATENCY, GET_P99, GETS, HEAD_LATENCY, HEAD_P99, HEADS, LATENCY, LATENCY_P50, LATENCY_P95,
+    GET_LATENCY, GET_P99, GETS, HEAD_LATENCY, HEAD_P99, HEADS, LATENCY_P50, LATENCY_P95,
     LATENCY_P99, LATENCY_P999, LIST_LATENCY, LIST_P99, LISTS, OPERATION_RATE, PUT_LATENCY, PUT_P99,
     PUTS, THROTTLED_ANSWERS, THROUGHPUT, TIME_TO_FIRST_BYTE,
 };
 use results::{Access, KnownMetric, Reading, Warning, WarningCode};
-use stats::Estimate;
 use units::{Bytes, format_counted};
 use workload::{ClientSpec, OwnCounts, OwnSpec, TargetId};
 
 use super::load::{LoadSpec, ObjectOp};
 use super::{KIND, OBJECT_MAX, ObjectsMeasurement};
 use crate::measure::Stop;
+use crate::measure::client_load::{latencies, rate_of};
 use crate::measure::kind::Measured;
 use crate::measure::place::{MeasureError, ReplicateContext, Result, go_on};
 use crate::measure::records::RecordPattern;
@@ -250,21 +250,12 @@ impl ObjectsMeasurement {
 
 fn readings_of(outcome: &Outcome, tally: &PoolTally) -> Vec<Reading> {
     let found = &outcome.measurement;
-    let seconds =
-        |metric: KnownMetric, ns: Estimate| metric.reading(ns.value / 1e9).within(ns.scale(1e-9));
     let elapsed = outcome.elapsed.as_secs_f64().max(1e-9);
     let mut readings = vec![
-        OPERATION_RATE
-            .reading(found.throughput.value)
-            .within(found.throughput),
+        rate_of(OPERATION_RATE, found),
         THROUGHPUT.reading(found.bytes_all as f64 / elapsed),
-        seconds(LATENCY, found.response.mean),
     ];
-    readings.extend(PERCENTILES.iter().filter_map(|(p, metric)| {
-        let mut percentiles = found.response.percentiles.iter();
-        let ns = percentiles.find(|it| it.p == *p)?.estimate?;
-        Some(seconds(*metric, ns))
-    }));
+    readings.extend(latencies(found, &PERCENTILES));
     let first = &tally.first_byte;
     if !first.is_empty() {
         readings.push(TIME_TO_FIRST_BYTE.reading(first.mean() / 1e9));
