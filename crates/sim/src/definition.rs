@@ -19,7 +19,7 @@ use units::{Bytes, parse_percent, shortened};
 pub use form::Parameter;
 pub use parts::ArrayPart;
 
-use form::{Context, DefinitionKey, Form, needed, optional, or};
+use form::{Context, DefinitionKey, Form, keys, needed, optional, or};
 
 use crate::catalogue;
 use crate::machine::{DeviceSpec, MachineSpec};
@@ -29,20 +29,20 @@ use crate::ssd::DeviceLimits;
 /// Maximum length of a definition.
 const BYTES_MAX: usize = 64 << 10;
 
-const KIND: DefinitionKey = needed(
-    "kind",
-    "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"memory\", \"volume\", \"link\" or \
-     \"machine\"",
-);
-const TITLE: DefinitionKey = needed("title", "what reports show, such as \"a disk of 1994\"");
-const DISK: DefinitionKey = needed("disk", "the device it stores on, such as \"fireball\"");
-const LINK: DefinitionKey = optional("link", "the link to its server, such as \"ethernet10\"");
-const START: DefinitionKey = or(
-    "start",
-    "0",
-    "where on the device the target begins, such as \"100 MiB\" or \"50%\"",
-);
+keys! {
+    KIND = needed("kind",
+        "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"memory\", \"volume\", \"link\" or \
+         \"machine\"");
+    TITLE = needed("title", "what reports show, such as \"a disk of 1994\"");
+    DISK = needed("disk", "the device it stores on, such as \"fireball\"");
+    LINK = optional("link", "the link to its server, such as \"ethernet10\"");
+    START = or("start", "0",
+        "where on the device the target begins, such as \"100 MiB\" or \"50%\"");
+}
+
 const FILE_SYSTEM: &str = "file-system";
+/// The section of a controller, and the prefix of its options.
+const CONTROLLER: (&str, &str) = ("controller", "controller-");
 /// Sections of a machine's file besides its own keys.
 const SECTIONS: [&str; 7] = [
     KIND.name,
@@ -50,7 +50,7 @@ const SECTIONS: [&str; 7] = [
     "host",
     "server",
     "array",
-    "controller",
+    CONTROLLER.0,
     FILE_SYSTEM,
 ];
 /// Shares of a device are rounded down to a multiple of this, bytes.
@@ -59,43 +59,26 @@ const START_UNIT: u64 = 1 << 20;
 /// Reads the text of a user's file, or returns why it cannot.
 pub type Load<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
-/// The kind of a definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DefinitionKind {
-    /// A disk drive, or a floppy.
-    Disk,
-    /// Flash memory.
-    Flash,
-    /// A CD-ROM drive.
-    Cdrom,
-    /// A tape drive.
-    Tape,
-    /// A memory disk.
-    Memory,
-    /// A cloud volume.
-    Volume,
-    /// A network link, which is not a target itself.
-    Link,
-    /// A machine made of parts.
-    Machine,
-}
-
-const KINDS: [(&str, DefinitionKind); 8] = [
-    ("disk", DefinitionKind::Disk),
-    ("flash", DefinitionKind::Flash),
-    ("cdrom", DefinitionKind::Cdrom),
-    ("tape", DefinitionKind::Tape),
-    ("memory", DefinitionKind::Memory),
-    ("volume", DefinitionKind::Volume),
-    ("link", DefinitionKind::Link),
-    ("machine", DefinitionKind::Machine),
-];
-
-impl DefinitionKind {
-    /// The name in definitions and lists.
-    pub fn name(self) -> &'static str {
-        let found = KINDS.iter().find(|(_, kind)| *kind == self);
-        found.map_or("", |(name, _)| *name)
+units::words! {
+    /// The kind of a definition.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DefinitionKind {
+        /// A disk drive, or a floppy.
+        Disk = "disk",
+        /// Flash memory.
+        Flash = "flash",
+        /// A CD-ROM drive.
+        Cdrom = "cdrom",
+        /// A tape drive.
+        Tape = "tape",
+        /// A memory disk.
+        Memory = "memory",
+        /// A cloud volume.
+        Volume = "volume",
+        /// A network link, which is not a target itself.
+        Link = "link",
+        /// A machine made of parts.
+        Machine = "machine",
     }
 }
 
@@ -220,7 +203,8 @@ impl DefinitionReader<'_> {
         // These are not values, and no option replaces them.
         let mut context = Context::default();
         let mut form = whole(&mut context, (file, text, table), "");
-        let kind = form.whole(|form| form.word(&KIND, &KINDS));
+        let kinds = DefinitionKind::ALL.map(|kind| (kind.name(), kind));
+        let kind = form.whole(|form| form.word(&KIND, &kinds));
         let title = form.text(&TITLE);
         self.context.faults.append(&mut context.faults);
         Some((kind?, title?))
@@ -257,11 +241,9 @@ impl DefinitionReader<'_> {
     /// A device without a host, or an array of several.
     fn bare(&mut self, source: File<'_>, kind: DefinitionKind) -> Option<MachineSpec> {
         let device = self.device(source, kind);
-        let names = (source.0, source.1);
-        let array = parts::array(&mut Form::new(&mut self.context, names, None, "array", ""));
-        let controller = self.controller(names, None);
-        let mut form = Form::new(&mut self.context, names, None, kind.name(), "");
-        let start = read_start(&mut form);
+        let array = self.part(source, None, ("array", ""), parts::array);
+        let controller = self.part(source, None, CONTROLLER, parts::controller);
+        let start = self.part(source, None, (kind.name(), ""), read_start);
         let (device, limits) = device?;
         Some(placed(
             MachineSpec {
@@ -280,7 +262,6 @@ impl DefinitionReader<'_> {
     }
 
     fn machine(&mut self, source: File<'_>, name: &str) -> Option<MachineSpec> {
-        let (file, text, _) = source;
         let mut form = whole(&mut self.context, source, "machine");
         let disk = form.text(&DISK);
         let link = form.text(&LINK);
@@ -288,14 +269,12 @@ impl DefinitionReader<'_> {
         form.finish(&SECTIONS);
         let host = self.host(source, "host", "");
         let server = self.host(source, "server", "server-");
-        let array_table = self.section(source, "array");
-        let mut form = Form::new(&mut self.context, (file, text), array_table, "array", "");
-        let array = parts::array(&mut form);
-        form.finish(&[]);
-        let table = self.section(source, "controller");
-        let controller = self.controller((file, text), table);
+        let table = self.section(source, "array");
+        let array = self.part(source, table, ("array", ""), parts::array);
+        let table = self.section(source, CONTROLLER.0);
+        let controller = self.part(source, table, CONTROLLER, parts::controller);
         let file_system = self.file_system(source);
-        let device = disk.and_then(|disk| self.part(source, name, &disk, DISK.name));
+        let device = disk.and_then(|disk| self.referred(source, name, &disk, DISK.name));
         let device = device.and_then(|part| match part {
             DefinitionPart::Device(found) => Some(*found),
             DefinitionPart::Link(_) => {
@@ -305,7 +284,7 @@ impl DefinitionReader<'_> {
         });
         let link = match link {
             None => Some(None),
-            Some(link) => match self.part(source, name, &link, LINK.name) {
+            Some(link) => match self.referred(source, name, &link, LINK.name) {
                 Some(DefinitionPart::Link(link)) => Some(Some(link)),
                 Some(DefinitionPart::Device(_)) => {
                     self.wrong_part(source, LINK.name, "a device is no link");
@@ -343,32 +322,30 @@ impl DefinitionReader<'_> {
         let Some(table) = self.section(source, part) else {
             return Some(None);
         };
-        let names = (source.0, source.1);
-        let mut form = Form::new(&mut self.context, names, Some(table), part, prefix);
-        let spec = parts::host(&mut form);
-        form.finish(&[]);
+        let spec = self.part(source, Some(table), (part, prefix), parts::host);
         spec.map(Some)
     }
 
-    fn controller(
+    /// What `read` makes of a part of the machine, from its table and from options.
+    fn part<T>(
         &mut self,
-        names: (&str, &str),
+        (file, text, _): File<'_>,
         table: Option<(&DeTable<'_>, Range<usize>)>,
-    ) -> Option<Option<crate::controller::ControllerSpec>> {
-        let mut form = Form::new(&mut self.context, names, table, "controller", "controller-");
-        let spec = parts::controller(&mut form);
+        (part, prefix): (&str, &'static str),
+        read: fn(&mut Form<'_, '_>) -> Option<T>,
+    ) -> Option<T> {
+        let mut form = Form::new(&mut self.context, (file, text), table, part, prefix);
+        let found = read(&mut form);
         form.finish(&[]);
-        spec
+        found
     }
 
     fn file_system(&mut self, source: File<'_>) -> Option<Option<Rt11Spec>> {
         let Some(table) = self.section(source, FILE_SYSTEM) else {
             return Some(None);
         };
-        let names = (source.0, source.1);
-        let mut form = Form::new(&mut self.context, names, Some(table), FILE_SYSTEM, "");
-        let spec = file_system::read(&mut form);
-        form.finish(&[]);
+        let names = (FILE_SYSTEM, "");
+        let spec = self.part(source, Some(table), names, file_system::read);
         if source.2.contains_key("host") {
             self.wrong_part(
                 source,
@@ -414,7 +391,7 @@ impl DefinitionReader<'_> {
 
     /// Another definition that a machine refers to. Files are relative to the machine's file,
     /// unless the name was an option.
-    fn part(
+    fn referred(
         &mut self,
         source: File<'_>,
         machine: &str,

@@ -1,6 +1,7 @@
 //! `sim:NAME?key=value&...` of the queue models, whose true answers are known.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use units::{Bytes, Duration, parse_percent};
 
@@ -233,27 +234,34 @@ impl QueueParameters {
     }
 
     /// All parameters.
-    pub fn known(&self) -> Vec<&str> {
-        self.values.keys().copied().collect()
+    pub fn known(&self) -> Vec<String> {
+        self.values.keys().map(ToString::to_string).collect()
     }
 
     /// The error for an invalid value.
     pub fn refuse(&self, key: &str, reason: &(impl ToString + ?Sized)) -> SimError {
-        SimError::Value {
-            model: self.model.clone(),
-            key: key.into(),
-            value: self.values[key].clone(),
-            reason: reason.to_string(),
+        let (model, value, reason) = (&self.model, &self.values[key], reason.to_string());
+        SimError::Invalid(format!("sim:{model}, {key}={value}: {reason}"))
+    }
+
+    /// A value that is as `wanted` says.
+    fn read<T: FromStr<Err: ToString>>(
+        &self,
+        key: &str,
+        is_right: impl Fn(&T) -> bool,
+        wanted: &str,
+    ) -> Result<T, SimError> {
+        let value = self.values[key].parse::<T>();
+        let value = value.map_err(|error| self.refuse(key, &error))?;
+        match is_right(&value) {
+            true => Ok(value),
+            false => Err(self.refuse(key, wanted)),
         }
     }
 
     fn span(&self, key: &'static str) -> Result<f64, SimError> {
-        let span: Duration = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        if span == Duration::ZERO {
-            return Err(self.refuse(key, "a service time must be above zero"));
-        }
+        let is_above = |it: &Duration| *it != Duration::ZERO;
+        let span = self.read(key, is_above, "a service time must be above zero")?;
         if span > Duration::from_secs(86_400) {
             return Err(self.refuse(key, "a service time is at most a day"));
         }
@@ -285,17 +293,8 @@ impl QueueParameters {
     }
 
     fn shape(&self, key: &'static str) -> Result<f64, SimError> {
-        let shape: f64 = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        if shape > 1.0 && shape <= SHAPE_MAX {
-            Ok(shape)
-        } else {
-            Err(self.refuse(
-                key,
-                "a shape lies above 1, where there is a mean, and up to 100",
-            ))
-        }
+        let wanted = "a shape lies above 1, where there is a mean, and up to 100";
+        self.read(key, |it| *it > 1.0 && *it <= SHAPE_MAX, wanted)
     }
 
     fn share(&self, key: &'static str) -> Result<f64, SimError> {
@@ -312,14 +311,12 @@ impl QueueParameters {
     /// # Errors
     /// If it is invalid.
     pub fn count(&self, key: &'static str) -> Result<usize, SimError> {
-        let count: usize = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        if (1..=65_536).contains(&count) {
-            Ok(count)
-        } else {
-            Err(self.refuse(key, "a count lies between 1 and 65536"))
-        }
+        let counts = 1..=65_536;
+        self.read(
+            key,
+            |it| counts.contains(it),
+            "a count lies between 1 and 65536",
+        )
     }
 
     /// The simulated size of the target.
@@ -335,22 +332,16 @@ impl QueueParameters {
     }
 
     fn size_from(&self, key: &'static str, least: Bytes) -> Result<Bytes, SimError> {
-        let size: Bytes = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        match size >= least {
-            true => Ok(size),
-            false => Err(self.refuse(key, &format!("it is at least {least}"))),
-        }
+        self.read(key, |it| *it >= least, &format!("it is at least {least}"))
     }
 
     fn cache(&self, key: &'static str) -> Result<u64, SimError> {
-        let size: Bytes = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        if size > Bytes::from_gib(1) {
-            return Err(self.refuse(key, "a simulated cache holds at most 1 GiB"));
-        }
+        let most = Bytes::from_gib(1);
+        let size: Bytes = self.read(
+            key,
+            |it| *it <= most,
+            "a simulated cache holds at most 1 GiB",
+        )?;
         Ok(size.0)
     }
 

@@ -38,46 +38,9 @@ enum SimulatedModel {
 /// Why a `sim:` name is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
-    /// There is no such model.
-    #[error(
-        "there is no simulated device \"{name}\"{meant} `seekstone devices list` lists all, such \
-         as sim:nvme, sim:rz28, sim:mm1"
-    )]
-    UnknownModel {
-        /// What was typed.
-        name: String,
-        /// Suggestion that ends the sentence.
-        meant: String,
-    },
-    /// The model has no such parameter.
-    #[error("sim:{model} has no parameter \"{key}\". It takes {known}")]
-    UnknownParameter {
-        model: String,
-        /// What was typed.
-        key: String,
-        /// Its parameters.
-        known: String,
-    },
-    /// A parameter is given twice.
-    #[error("sim:{model}: {key} is given twice, {values}. Leave one of them out")]
-    GivenTwice {
-        model: String,
-        /// The parameter.
-        key: String,
-        /// Both values as typed.
-        values: String,
-    },
-    /// A parameter's value is invalid.
-    #[error("sim:{model}, {key}={value}: {reason}")]
-    Value {
-        model: String,
-        /// The parameter.
-        key: String,
-        /// What was typed.
-        value: String,
-        /// The reason.
-        reason: String,
-    },
+    /// The name, a parameter or its value is invalid.
+    #[error("{0}")]
+    Invalid(String),
     /// A definition is invalid.
     #[error(transparent)]
     Definition(#[from] TomlFaults),
@@ -142,11 +105,7 @@ impl SimSpec {
             return machine(text, values, options, faults, load);
         }
         if let Some((key, _)) = options.first() {
-            return Err(SimError::UnknownParameter {
-                model: name.into(),
-                key: key.clone(),
-                known: values.known().join(", "),
-            });
+            return Err(unknown_parameter(name, key, values.known()));
         }
         Ok(Self {
             text,
@@ -289,7 +248,7 @@ impl FileSystemSpec {
             title,
             machine,
             untaken,
-            mut known,
+            known,
             ..
         } = definition::read(name, &options, load)?;
         let Some(machine) = machine else {
@@ -298,14 +257,8 @@ impl FileSystemSpec {
         let Some(system) = machine.file_system.clone() else {
             return Err(SimError::NoFileSystem(name.into()));
         };
-        if let Some(key) = untaken.into_iter().next() {
-            known.sort_unstable();
-            known.dedup();
-            return Err(SimError::UnknownParameter {
-                model: name.into(),
-                key,
-                known: known.join(", "),
-            });
+        if let Some(key) = untaken.first() {
+            return Err(unknown_parameter(name, key, known));
         }
         Ok(Self {
             text: TargetName::of_model(bare).to_string(),
@@ -339,11 +292,9 @@ fn pairs<'a>(model: &str, query: &'a str) -> Result<Vec<(&'a str, &'a str)>, Sim
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for (key, value) in typed.map(|pair| pair.split_once('=').unwrap_or((pair, ""))) {
         if let Some((_, first)) = pairs.iter().find(|(known, _)| *known == key) {
-            return Err(SimError::GivenTwice {
-                model: model.into(),
-                key: key.into(),
-                values: format!("{first} and {value}"),
-            });
+            return Err(SimError::Invalid(format!(
+                "sim:{model}: {key} is given twice, {first} and {value}. Leave one of them out"
+            )));
         }
         pairs.push((key, value));
     }
@@ -353,10 +304,20 @@ fn pairs<'a>(model: &str, query: &'a str) -> Result<Vec<(&'a str, &'a str)>, Sim
 fn unknown(name: &str) -> SimError {
     let queues = MODELS.iter().map(|(name, ..)| *name);
     let known = nearest(name, catalogue::names().chain(queues));
-    SimError::UnknownModel {
-        name: name.into(),
-        meant: known.map_or_else(|| ":".into(), |known| format!(", did you mean {known:?}?")),
-    }
+    let meant = known.map_or_else(|| ":".into(), |known| format!(", did you mean {known:?}?"));
+    SimError::Invalid(format!(
+        "there is no simulated device \"{name}\"{meant} `seekstone devices list` lists all, such \
+         as sim:nvme, sim:rz28, sim:mm1"
+    ))
+}
+
+fn unknown_parameter(model: &str, key: &str, mut known: Vec<String>) -> SimError {
+    known.sort_unstable();
+    known.dedup();
+    let known = known.join(", ");
+    SimError::Invalid(format!(
+        "sim:{model} has no parameter \"{key}\". It takes {known}"
+    ))
 }
 
 fn machine(
@@ -393,14 +354,8 @@ fn machine(
         cpus = Some(values.count("cpus")?);
     }
     if let Some(key) = untaken.first() {
-        known.extend(values.known().into_iter().map(str::to_owned));
-        known.sort_unstable();
-        known.dedup();
-        return Err(SimError::UnknownParameter {
-            model: name,
-            key: key.clone(),
-            known: known.join(", "),
-        });
+        known.extend(values.known());
+        return Err(unknown_parameter(&name, key, known));
     }
     let size = size_of(&machine, size, &mut values)?;
     Ok(SimSpec {
@@ -421,28 +376,23 @@ fn size_of(
 ) -> Result<Bytes, SimError> {
     let whole = machine.size();
     let there = whole.saturating_sub(machine.start);
+    let start = Bytes(machine.start);
     let size = match asked {
         None => Bytes(there),
         Some(typed) => {
             values.set("size", &typed);
-            let size = values.size("size")?;
-            if size.0 > there {
-                let start = Bytes(machine.start);
-                let whole = Bytes(whole);
-                let reason = format!("it holds {whole}, and the target begins at {start}");
-                return Err(values.refuse("size", &reason));
-            }
-            size
+            values.size("size")?
         }
     };
-    if size.0 == 0 {
-        let reason = format!(
-            "the target begins at its end, start={}",
-            Bytes(machine.start)
-        );
-        return Err(values.refuse("size", &reason));
-    }
-    Ok(size)
+    let reason = match size.0 {
+        0 => format!("the target begins at its end, start={start}"),
+        size if size > there => {
+            let whole = Bytes(whole);
+            format!("it holds {whole}, and the target begins at {start}")
+        }
+        _ => return Ok(size),
+    };
+    Err(values.refuse("size", &reason))
 }
 
 #[cfg(test)]

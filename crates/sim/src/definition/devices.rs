@@ -1,7 +1,7 @@
 //! Keys of flash, CD-ROM, tape, memory, volumes, and links.
 
 use crate::cdrom::CdSpec;
-use crate::definition::form::{DefinitionKey, Form, needed, or};
+use crate::definition::form::{DefinitionKey, Form, keys, needed, or};
 use crate::flash::{Cleaning, FlashContent, FlashSpec};
 use crate::link::LinkSpec;
 use crate::memory::MemorySpec;
@@ -11,22 +11,61 @@ use crate::volume::VolumeSpec;
 /// Maximum number of pages that the model keeps in memory.
 const FLASH_PAGES_MAX: u64 = 1 << 26;
 
-const CHANNELS: DefinitionKey = needed("channels", "channels, such as 8");
-const DIES: DefinitionKey = needed("dies", "dies on each channel, such as 8");
-const BLOCKS: DefinitionKey = needed("blocks", "blocks of a die, such as 64");
-const BLOCK_PAGES: DefinitionKey = needed("pages-per-block", "pages of a block, such as 256");
-const PAGE: DefinitionKey = needed("page", "bytes of a page, such as \"8 KiB\"");
-const READ: DefinitionKey = needed("read", "the time from page to register, such as \"75 us\"");
-const PROGRAM: DefinitionKey = needed("program", "the time from register to page, \"600 us\"");
-const ERASE: DefinitionKey = needed("erase", "the time to erase a block, such as \"3.8 ms\"");
-const CHANNEL_RATE: DefinitionKey = needed("channel-rate", "of each channel, such as \"333 MB/s\"");
-const SPARE: DefinitionKey = needed("spare", "share of pages that the user does not see, \"7%\"");
-const RESERVE: DefinitionKey = or("reserve", "2", "blocks of a die that stay free, such as 2");
-const CLEANING: DefinitionKey = or("cleaning", "greedy", "which block: \"greedy\" or \"fifo\"");
-const WRITE_BUFFER: DefinitionKey = or("write-buffer", "0", "bytes of writes that may wait, or 0");
-const FLASH_OVERHEAD: DefinitionKey =
-    or("overhead", "0", "the controller's time, such as \"10 us\"");
-const CONTENT: DefinitionKey = or("content", "full", "at the start: \"full\" or \"fresh\"");
+keys! {
+    // Flash.
+    CHANNELS = needed("channels", "channels, such as 8");
+    DIES = needed("dies", "dies on each channel, such as 8");
+    BLOCKS = needed("blocks", "blocks of a die, such as 64");
+    BLOCK_PAGES = needed("pages-per-block", "pages of a block, such as 256");
+    PAGE = needed("page", "bytes of a page, such as \"8 KiB\"");
+    READ = needed("read", "the time from page to register, such as \"75 us\"");
+    PROGRAM = needed("program", "the time from register to page, \"600 us\"");
+    ERASE = needed("erase", "the time to erase a block, such as \"3.8 ms\"");
+    CHANNEL_RATE = needed("channel-rate", "of each channel, such as \"333 MB/s\"");
+    SPARE = needed("spare", "share of pages that the user does not see, \"7%\"");
+    RESERVE = or("reserve", "2", "blocks of a die that stay free, such as 2");
+    CLEANING = or("cleaning", "greedy", "which block: \"greedy\" or \"fifo\"");
+    WRITE_BUFFER = or("write-buffer", "0", "bytes of writes that may wait, or 0");
+    FLASH_OVERHEAD = or("overhead", "0", "the controller's time, such as \"10 us\"");
+    CONTENT = or("content", "full", "at the start: \"full\" or \"fresh\"");
+    // A CD-ROM drive.
+    SPEED = needed("speed", "multiples of 150 KiB per second, such as 8");
+    CD_BLOCKS = or("blocks", "333000", "blocks of 2048 bytes, such as 333000");
+    RPM_INNER = needed("rpm-inner", "turns per minute inside, such as 4240");
+    RPM_OUTER = needed("rpm-outer", "turns per minute outside, such as 1600");
+    SEEK_SHORT = needed("seek-short", "the shortest seek, such as \"112 ms\"");
+    SEEK_FULL = needed("seek-full", "what a full stroke adds, such as \"675 ms\"");
+    NEAR = or("near", "2000", "blocks within which no seek is needed");
+    CD_BUFFER = or("buffer", "256 KiB", "bytes that are read ahead");
+    CD_OVERHEAD = or("overhead", "0", "the controller's time, such as \"1 ms\"");
+    // A tape drive.
+    PASSES = needed("passes", "passes over the length of the tape, such as 64");
+    TAPE_SIZE = needed("capacity", "bytes without compression, such as \"10 GB\"");
+    TAPE_RATE = needed("rate", "bytes per second on tape, such as \"1.25 MB/s\"");
+    SEARCH = needed("search", "from end to end at search speed, such as \"92 s\"");
+    LOCATE = or("locate", "0", "what every search takes besides, such as \"5 s\"");
+    TRACK_CHANGE = or("track-change", "0", "from one track to another, such as \"5 s\"");
+    REPOSITION = needed("reposition", "from stop to stream, such as \"3 s\"");
+    TAPE_BUFFER = needed("buffer", "the drive's memory, such as \"2 MiB\"");
+    COMPRESSION = or("compression", "1", "bytes for each on tape, such as 1.5");
+    TAPE_BUS = or("bus", "10 MB/s", "bytes per second to the host");
+    TAPE_OVERHEAD = or("overhead", "0", "the controller's time, such as \"1 ms\"");
+    // A link.
+    BANDWIDTH = needed("bandwidth", "bytes per second, such as \"1.25 MB/s\"");
+    ROUND_TRIP = needed("round-trip", "there and back, such as \"1 ms\"");
+    PACKET = or("packet", "1500", "bytes of the largest packet");
+    HEADER = or("header", "40", "bytes of a packet that are no data");
+    WINDOW = or("window", "64 KiB", "data under way without acknowledgement");
+    REQUEST = or("request", "64 KiB", "data of one request at most");
+    // A memory disk.
+    MEMORY_SIZE = needed("memory-size", "bytes that it holds, such as \"4 MiB\"");
+    ACCESS = or("access", "0", "before data move, such as \"0.5 ms\"");
+    MEMORY_RATE = needed("rate", "bytes per second, such as \"500 kB/s\"");
+    // A cloud volume.
+    VOLUME_SIZE = needed("volume-size", "bytes that it holds, such as \"30 GiB\"");
+    LATENCY = needed("latency", "the mean time of an answer, such as \"1 ms\"");
+    LATENCY_LEAST = or("latency-least", "0", "the shortest, such as \"0.5 ms\"");
+}
 
 /// Parses a flash device.
 pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
@@ -69,16 +108,6 @@ pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
     Some(spec)
 }
 
-const SPEED: DefinitionKey = needed("speed", "multiples of 150 KiB per second, such as 8");
-const CD_BLOCKS: DefinitionKey = or("blocks", "333000", "blocks of 2048 bytes, such as 333000");
-const RPM_INNER: DefinitionKey = needed("rpm-inner", "turns per minute inside, such as 4240");
-const RPM_OUTER: DefinitionKey = needed("rpm-outer", "turns per minute outside, such as 1600");
-const SEEK_SHORT: DefinitionKey = needed("seek-short", "the shortest seek, such as \"112 ms\"");
-const SEEK_FULL: DefinitionKey = needed("seek-full", "what a full stroke adds, such as \"675 ms\"");
-const NEAR: DefinitionKey = or("near", "2000", "blocks within which no seek is needed");
-const CD_BUFFER: DefinitionKey = or("buffer", "256 KiB", "bytes that are read ahead");
-const CD_OVERHEAD: DefinitionKey = or("overhead", "0", "the controller's time, such as \"1 ms\"");
-
 /// Parses a CD-ROM drive.
 pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
     form.whole(|form| {
@@ -102,29 +131,6 @@ pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
         spec
     })
 }
-
-const PASSES: DefinitionKey = needed("passes", "passes over the length of the tape, such as 64");
-const TAPE_SIZE: DefinitionKey = needed("capacity", "bytes without compression, such as \"10 GB\"");
-const TAPE_RATE: DefinitionKey = needed("rate", "bytes per second on tape, such as \"1.25 MB/s\"");
-const SEARCH: DefinitionKey = needed(
-    "search",
-    "from end to end at search speed, such as \"92 s\"",
-);
-const LOCATE: DefinitionKey = or(
-    "locate",
-    "0",
-    "what every search takes besides, such as \"5 s\"",
-);
-const TRACK_CHANGE: DefinitionKey = or(
-    "track-change",
-    "0",
-    "from one track to another, such as \"5 s\"",
-);
-const REPOSITION: DefinitionKey = needed("reposition", "from stop to stream, such as \"3 s\"");
-const TAPE_BUFFER: DefinitionKey = needed("buffer", "the drive's memory, such as \"2 MiB\"");
-const COMPRESSION: DefinitionKey = or("compression", "1", "bytes for each on tape, such as 1.5");
-const TAPE_BUS: DefinitionKey = or("bus", "10 MB/s", "bytes per second to the host");
-const TAPE_OVERHEAD: DefinitionKey = or("overhead", "0", "the controller's time, such as \"1 ms\"");
 
 /// Parses a tape drive.
 pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
@@ -151,13 +157,6 @@ pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
     })
 }
 
-const BANDWIDTH: DefinitionKey = needed("bandwidth", "bytes per second, such as \"1.25 MB/s\"");
-const ROUND_TRIP: DefinitionKey = needed("round-trip", "there and back, such as \"1 ms\"");
-const PACKET: DefinitionKey = or("packet", "1500", "bytes of the largest packet");
-const HEADER: DefinitionKey = or("header", "40", "bytes of a packet that are no data");
-const WINDOW: DefinitionKey = or("window", "64 KiB", "data under way without acknowledgement");
-const REQUEST: DefinitionKey = or("request", "64 KiB", "data of one request at most");
-
 /// Parses a link.
 pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
     form.whole(|form| {
@@ -176,10 +175,6 @@ pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
     })
 }
 
-const MEMORY_SIZE: DefinitionKey = needed("memory-size", "bytes that it holds, such as \"4 MiB\"");
-const ACCESS: DefinitionKey = or("access", "0", "before data move, such as \"0.5 ms\"");
-const MEMORY_RATE: DefinitionKey = needed("rate", "bytes per second, such as \"500 kB/s\"");
-
 /// Parses a memory disk.
 pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
     form.whole(|form| MemorySpec {
@@ -188,10 +183,6 @@ pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
         rate: form.rate(&MEMORY_RATE),
     })
 }
-
-const VOLUME_SIZE: DefinitionKey = needed("volume-size", "bytes that it holds, such as \"30 GiB\"");
-const LATENCY: DefinitionKey = needed("latency", "the mean time of an answer, such as \"1 ms\"");
-const LATENCY_LEAST: DefinitionKey = or("latency-least", "0", "the shortest, such as \"0.5 ms\"");
 
 /// Parses a cloud volume.
 pub fn volume(form: &mut Form<'_, '_>) -> Option<VolumeSpec> {

@@ -1,122 +1,64 @@
 //! Keys of a disk.
 
-use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
+use crate::definition::form::{DefinitionKey, Form, keys, needed, optional, or};
 use crate::disk::{
     BufferSpec, DiskLayout, DiskSpec, MeasuredSeekCurve, QueueDiscipline, SeekCurve,
     SeekInterference, Split, ZoneSpec,
 };
 
-const SECTOR: DefinitionKey = or("sector", "512", "bytes of a sector, such as 512");
-const CAPACITY: DefinitionKey =
-    optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
-const HEADS: DefinitionKey = needed("heads", "surfaces, such as 4");
-const CYLINDERS: DefinitionKey =
-    needed("cylinders", "how many positions the arm has, such as 6138");
-const ZONES: DefinitionKey = optional(
-    "zones",
-    "cylinders and sectors of a track from the outer edge on, such as [[1000, 232], [5138, 150]]",
-);
-const OUTER: DefinitionKey = needed(
-    "sectors-outer",
-    "sectors of the outermost track, such as 232",
-);
-const INNER: DefinitionKey = optional(
-    "sectors-inner",
-    "sectors of the innermost track, such as 104",
-);
-const ZONE_COUNT: DefinitionKey = or(
-    "zone-count",
-    "1",
-    "zones between outer and inner, such as 8",
-);
-const INTERLEAVE: DefinitionKey = or(
-    "interleave",
-    "1",
-    "slots from a sector to the next, such as 2",
-);
-const RPM: DefinitionKey = needed("rpm", "turns per minute, such as 5400");
-const SEEK: DefinitionKey = needed(
-    "seek",
-    "the law of the arm: \"data-sheet\", \"stretched\", \"sqrt-linear\", \"points\" or \"steps\"",
-);
-const SEEK_MIN: DefinitionKey = needed(
-    "seek-min",
-    "the time to the next cylinder, such as \"3 ms\"",
-);
-const SEEK_AVG: DefinitionKey = needed("seek-avg", "the mean time of a seek, such as \"10.5 ms\"");
-const SEEK_MAX: DefinitionKey = needed("seek-max", "the time from end to end, such as \"18 ms\"");
-const SEEK_SHAPE: DefinitionKey = or("seek-shape", "rz26", "whose curve: \"rz26\" or \"hp97560\"");
-const SEEK_POINTS: DefinitionKey = needed(
-    "seek-points",
-    "measured cylinders and milliseconds in rising order, such as [[1, 1.0], [100, 5.2]]",
-);
-const SHORT_BASE: DefinitionKey =
-    needed("seek-short-base", "a of a + b sqrt(d), such as \"3.24 ms\"");
-const SHORT_ROOT: DefinitionKey =
-    needed("seek-short-root", "b of a + b sqrt(d), such as \"400 us\"");
-const LONG_BASE: DefinitionKey = needed("seek-long-base", "c of c + e d, such as \"8 ms\"");
-const LONG_STEP: DefinitionKey = needed("seek-long-step", "e of c + e d, such as \"8 us\"");
-const KNEE: DefinitionKey = needed(
-    "seek-knee",
-    "the distance where seeks become long, such as 383",
-);
-const STEP: DefinitionKey = needed("seek-step", "the time for each cylinder, such as \"3 ms\"");
-const SETTLE: DefinitionKey = needed("seek-settle", "the time to settle, such as \"15 ms\"");
-const HEAD_SWITCH: DefinitionKey = or("head-switch", "0", "from track to track, such as \"2 ms\"");
-const CYLINDER_SWITCH: DefinitionKey = optional(
-    "cylinder-switch",
-    "from a cylinder's last track to the next cylinder, such as \"3 ms\" (default: the shortest \
-     seek)",
-);
-const TRACK_SKEW: DefinitionKey = optional(
-    "track-skew",
-    "how far tracks are shifted, such as \"1.4 ms\" (default: the head switch)",
-);
-const CYLINDER_SKEW: DefinitionKey = optional(
-    "cylinder-skew",
-    "how far cylinders are shifted, such as \"4.8 ms\" (default: the cylinder switch)",
-);
-const WRITE_SETTLE: DefinitionKey = or("write-settle", "0", "what a write waits longer, \"1 ms\"");
-const OVERHEAD: DefinitionKey = or(
-    "overhead",
-    "0",
-    "the controller's time for a command, \"0.5 ms\"",
-);
-const OVERHEAD_WRITE: DefinitionKey =
-    optional("overhead-write", "the same for a write, if it differs");
-const BUS: DefinitionKey = optional("bus", "bytes per second to the host, such as \"10 MB/s\"");
-const SEGMENTS: DefinitionKey = or(
-    "segments",
-    "0",
-    "segments of the buffer, such as 8. 0 for none",
-);
-const SEGMENT: DefinitionKey = or("segment", "64KiB", "bytes of a segment, such as \"16 KiB\"");
-const READ_AHEAD: DefinitionKey = optional(
-    "read-ahead",
-    "bytes read ahead (default: a whole \
-     segment)",
-);
-const WRITE_CACHE: DefinitionKey = or("write-cache", "0", "bytes of writes that may wait, or 0");
-const ORDER: DefinitionKey = or(
-    "order",
-    "fifo",
-    "which command is next: \"fifo\" or \"nearest\"",
-);
-const UNITS: DefinitionKey = needed(
-    "units",
-    "how many units a controller makes of it, such as 4",
-);
-const SPLIT: DefinitionKey = or(
-    "partition",
-    "cylinders",
-    "what each unit has of its own: \"cylinders\" or \"platters\"",
-);
-
-const INTERFERENCE: DefinitionKey = or(
-    "seek-interference",
-    "on",
-    "\"on\", or \"off\", against the facts: each client's seeks begin where its own last one ended",
-);
+keys! {
+    SECTOR = or("sector", "512", "bytes of a sector, such as 512");
+    CAPACITY = optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
+    HEADS = needed("heads", "surfaces, such as 4");
+    CYLINDERS = needed("cylinders", "how many positions the arm has, such as 6138");
+    ZONES = optional("zones",
+        "cylinders and sectors of a track from the outer edge on, such as [[1000, 232], [5138, \
+         150]]");
+    OUTER = needed("sectors-outer", "sectors of the outermost track, such as 232");
+    INNER = optional("sectors-inner", "sectors of the innermost track, such as 104");
+    ZONE_COUNT = or("zone-count", "1", "zones between outer and inner, such as 8");
+    INTERLEAVE = or("interleave", "1", "slots from a sector to the next, such as 2");
+    RPM = needed("rpm", "turns per minute, such as 5400");
+    SEEK = needed("seek",
+        "the law of the arm: \"data-sheet\", \"stretched\", \"sqrt-linear\", \"points\" or \
+         \"steps\"");
+    SEEK_MIN = needed("seek-min", "the time to the next cylinder, such as \"3 ms\"");
+    SEEK_AVG = needed("seek-avg", "the mean time of a seek, such as \"10.5 ms\"");
+    SEEK_MAX = needed("seek-max", "the time from end to end, such as \"18 ms\"");
+    SEEK_SHAPE = or("seek-shape", "rz26", "whose curve: \"rz26\" or \"hp97560\"");
+    SEEK_POINTS = needed("seek-points",
+        "measured cylinders and milliseconds in rising order, such as [[1, 1.0], [100, 5.2]]");
+    SHORT_BASE = needed("seek-short-base", "a of a + b sqrt(d), such as \"3.24 ms\"");
+    SHORT_ROOT = needed("seek-short-root", "b of a + b sqrt(d), such as \"400 us\"");
+    LONG_BASE = needed("seek-long-base", "c of c + e d, such as \"8 ms\"");
+    LONG_STEP = needed("seek-long-step", "e of c + e d, such as \"8 us\"");
+    KNEE = needed("seek-knee", "the distance where seeks become long, such as 383");
+    STEP = needed("seek-step", "the time for each cylinder, such as \"3 ms\"");
+    SETTLE = needed("seek-settle", "the time to settle, such as \"15 ms\"");
+    HEAD_SWITCH = or("head-switch", "0", "from track to track, such as \"2 ms\"");
+    CYLINDER_SWITCH = optional("cylinder-switch",
+        "from a cylinder's last track to the next cylinder, such as \"3 ms\" (default: the \
+         shortest seek)");
+    TRACK_SKEW = optional("track-skew",
+        "how far tracks are shifted, such as \"1.4 ms\" (default: the head switch)");
+    CYLINDER_SKEW = optional("cylinder-skew",
+        "how far cylinders are shifted, such as \"4.8 ms\" (default: the cylinder switch)");
+    WRITE_SETTLE = or("write-settle", "0", "what a write waits longer, \"1 ms\"");
+    OVERHEAD = or("overhead", "0", "the controller's time for a command, \"0.5 ms\"");
+    OVERHEAD_WRITE = optional("overhead-write", "the same for a write, if it differs");
+    BUS = optional("bus", "bytes per second to the host, such as \"10 MB/s\"");
+    SEGMENTS = or("segments", "0", "segments of the buffer, such as 8. 0 for none");
+    SEGMENT = or("segment", "64KiB", "bytes of a segment, such as \"16 KiB\"");
+    READ_AHEAD = optional("read-ahead", "bytes read ahead (default: a whole segment)");
+    WRITE_CACHE = or("write-cache", "0", "bytes of writes that may wait, or 0");
+    ORDER = or("order", "fifo", "which command is next: \"fifo\" or \"nearest\"");
+    UNITS = needed("units", "how many units a controller makes of it, such as 4");
+    SPLIT = or("partition", "cylinders",
+        "what each unit has of its own: \"cylinders\" or \"platters\"");
+    INTERFERENCE = or("seek-interference", "on",
+        "\"on\", or \"off\", against the facts: each client's seeks begin where its own last one \
+         ended");
+}
 
 /// Parses a disk, or the first unit of one.
 pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
@@ -274,23 +216,20 @@ fn linear_zones(outer: u64, inner: u64, count: u64, cylinders: u64) -> Vec<ZoneS
     (0..count).map(zone).collect()
 }
 
-#[derive(Clone, Copy)]
-enum SeekLaw {
-    DataSheet,
-    Stretched,
-    SqrtLinear,
-    Points,
-    Steps,
+units::words! {
+    /// How the time of a seek is given.
+    #[derive(Clone, Copy)]
+    pub enum SeekLaw {
+        DataSheet = "data-sheet",
+        Stretched = "stretched",
+        SqrtLinear = "sqrt-linear",
+        Points = "points",
+        Steps = "steps",
+    }
 }
 
 fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
-    let laws = [
-        ("data-sheet", SeekLaw::DataSheet),
-        ("stretched", SeekLaw::Stretched),
-        ("sqrt-linear", SeekLaw::SqrtLinear),
-        ("points", SeekLaw::Points),
-        ("steps", SeekLaw::Steps),
-    ];
+    let laws = SeekLaw::ALL.map(|law| (law.name(), law));
     let law = form.whole(|form| form.word(&SEEK, &laws))?;
     match law {
         SeekLaw::DataSheet => {

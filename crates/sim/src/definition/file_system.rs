@@ -1,42 +1,23 @@
 //! Keys of a machine's file system.
 
-use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
+use crate::definition::form::{DefinitionKey, Form, keys, needed, optional, or};
 use crate::rt11::{Allocation, Rt11Spec, SEGMENTS_MAX};
 
-const TYPE: DefinitionKey = needed("type", "which system: \"rt11\"");
-const SEGMENTS: DefinitionKey = optional(
-    "directory-segments",
-    "from 1 to 31 (default: by the size of the volume)",
-);
-const ALLOCATION: DefinitionKey = or(
-    "allocation",
-    "exact",
-    "what a new file is given: \"exact\", or \"half\" of the largest empty area",
-);
-const CACHE: DefinitionKey = or(
-    "system-cache",
-    "0",
-    "bytes of the system's cache, such as \"64 KiB\", or 0",
-);
-const REQUEST: DefinitionKey = needed("cpu-request", "of a call of the system, such as \"0.5 ms\"");
-const TRANSFER: DefinitionKey = needed(
-    "cpu-transfer",
-    "of a transfer's handler, such as \"0.5 ms\"",
-);
-const OPEN: DefinitionKey = needed(
-    "cpu-open",
-    "of the program to open or close, such as \"5 ms\"",
-);
-const ENTRY: DefinitionKey = needed(
-    "cpu-entry",
-    "to look at an entry of the directory, such as \"50 us\"",
-);
-const CACHE_BLOCK: DefinitionKey = needed(
-    "cpu-cache-block",
-    "to look for a block in the cache and copy it, such as \"1.5 ms\"",
-);
-const ELEMENT: DefinitionKey = needed("element", "bytes of a formatted data element, such as 8");
-const CPU_ELEMENT: DefinitionKey = needed("cpu-element", "to format an element, such as \"1 ms\"");
+keys! {
+    TYPE = needed("type", "which system: \"rt11\"");
+    SEGMENTS = optional("directory-segments", "from 1 to 31 (default: by the size of the volume)");
+    ALLOCATION = or("allocation", "exact",
+        "what a new file is given: \"exact\", or \"half\" of the largest empty area");
+    CACHE = or("system-cache", "0", "bytes of the system's cache, such as \"64 KiB\", or 0");
+    REQUEST = needed("cpu-request", "of a call of the system, such as \"0.5 ms\"");
+    TRANSFER = needed("cpu-transfer", "of a transfer's handler, such as \"0.5 ms\"");
+    OPEN = needed("cpu-open", "of the program to open or close, such as \"5 ms\"");
+    ENTRY = needed("cpu-entry", "to look at an entry of the directory, such as \"50 us\"");
+    CACHE_BLOCK = needed("cpu-cache-block",
+        "to look for a block in the cache and copy it, such as \"1.5 ms\"");
+    ELEMENT = needed("element", "bytes of a formatted data element, such as 8");
+    CPU_ELEMENT = needed("cpu-element", "to format an element, such as \"1 ms\"");
+}
 
 /// Parses a file system.
 pub fn read(form: &mut Form<'_, '_>) -> Option<Rt11Spec> {

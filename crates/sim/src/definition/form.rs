@@ -63,6 +63,14 @@ pub const fn or(name: &'static str, value: &'static str, meaning: &'static str) 
     }
 }
 
+/// Declares keys, a line of `NAME = constructor("name", .., "meaning");` each.
+macro_rules! keys {
+    ($($name:ident = $key:expr;)*) => {
+        $(const $name: DefinitionKey = $key;)*
+    };
+}
+pub(super) use keys;
+
 /// A parsed value, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
@@ -190,6 +198,20 @@ impl<'t, 'c> Form<'t, 'c> {
         self.taken.push(key.name);
         let option = format!("{}{}", self.prefix, key.name);
         self.context.known.push(option);
+    }
+
+    /// What `read` makes of a part that only exists if the first of its keys has a value; `None` if
+    /// one of them is wrong.
+    pub fn part<T>(
+        &mut self,
+        keys: &[DefinitionKey],
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> Option<Option<T>> {
+        if self.has(&keys[0]) {
+            return self.whole(read).map(Some);
+        }
+        keys.iter().for_each(|key| self.knows(key));
+        Some(None)
     }
 
     fn place(&self, span: &Range<usize>) -> String {

@@ -3,84 +3,54 @@
 use units::{Duration, Instant};
 
 use crate::controller::ControllerSpec;
-use crate::definition::form::{DefinitionKey, Form, needed, optional, or};
+use crate::definition::form::{DefinitionKey, Form, keys, needed, optional, or};
 use crate::host::{HostSpec, IoWait, WritePolicy};
 use crate::raid::{ArrayLayout, ArrayMode, ArraySpec, RaidLevel};
 
-const CPUS: DefinitionKey = or("cpus", "1", "processors, such as 1");
-const CPU_UNIT: DefinitionKey = optional(
-    "cpu-unit",
-    "what a second of an 80486DX2/66 takes, such as \"100 ms\"",
-);
-const CPU_HIT: DefinitionKey = needed(
-    "cpu-hit",
-    "processor time of a cached I/O, such as \"1.2 ms\"",
-);
-const CPU_OVERLAPPED: DefinitionKey = or(
-    "cpu-overlapped",
-    "0",
-    "at the same time as the storage, \"0.6 ms\"",
-);
-const CPU_SERIAL: DefinitionKey = needed("cpu-serial", "after the storage, such as \"1.4 ms\"");
-const CPU_MIB: DefinitionKey = or(
-    "cpu-per-mib",
-    "0",
-    "for data of the storage, at the same time, \"0.7 s\"",
-);
-const CPU_MIB_SERIAL: DefinitionKey = or(
-    "cpu-per-mib-serial",
-    "0",
-    "for data of the storage, after it, such as \"50 ms\"",
-);
-const CPU_MIB_SENT: DefinitionKey = or(
-    "cpu-per-mib-sent",
-    "0",
-    "of a server, for data on the link, at the same time, \"0.65 s\"",
-);
-const WAITING: DefinitionKey = or(
-    "waiting",
-    "free",
-    "while the storage works: \"free\", \"polling\", \"spinning\"",
-);
-const MEMORY: DefinitionKey = needed("memory", "all memory, such as \"32 MiB\"");
-const SYSTEM: DefinitionKey = or(
-    "system",
-    "0",
-    "what system and programs keep, such as \"12 MiB\"",
-);
-const TAKEN: DefinitionKey = or(
-    "taken",
-    "0",
-    "memory that other programs take, such as \"12 MiB\"",
-);
-const CACHE: DefinitionKey = needed("file-cache", "the file cache at the start, \"13 MiB\"");
-const CACHE_MAX: DefinitionKey =
-    optional("file-cache-max", "up to which it grows, such as \"16 MiB\"");
-const GROWTH: DefinitionKey = or(
-    "file-cache-growth",
-    "0",
-    "with each read of the storage, \"512\"",
-);
-const HOST_PAGE: DefinitionKey = or("page", "4 KiB", "a page of the file cache");
-const AHEAD: DefinitionKey = or("file-read-ahead", "0", "bytes, for reads in order");
-const AHEAD_STREAMS: DefinitionKey = or(
-    "read-ahead-streams",
-    "16",
-    "streams that it reads ahead for: 1 where it loses one that another interrupts",
-);
-const READ_RUN: DefinitionKey = or(
-    "read-run",
-    "1 GiB",
-    "the longest read of the storage, but where it reads ahead, \"64 KiB\"",
-);
-const WRITES: DefinitionKey = or("writes", "back", "\"back\" or \"through\" the file cache");
-const DIRTY: DefinitionKey = or(
-    "dirty-share",
-    "50%",
-    "share of the cache above which writes go out",
-);
-const DIRTY_AGE: DefinitionKey = or("dirty-age", "5s", "after which dirty pages go out");
-const WRITE_RUN: DefinitionKey = or("write-run", "64 KiB", "the longest write of dirty pages");
+keys! {
+    CPUS = or("cpus", "1", "processors, such as 1");
+    CPU_UNIT = optional("cpu-unit", "what a second of an 80486DX2/66 takes, such as \"100 ms\"");
+    CPU_HIT = needed("cpu-hit", "processor time of a cached I/O, such as \"1.2 ms\"");
+    CPU_OVERLAPPED = or("cpu-overlapped", "0", "at the same time as the storage, \"0.6 ms\"");
+    CPU_SERIAL = needed("cpu-serial", "after the storage, such as \"1.4 ms\"");
+    CPU_MIB = or("cpu-per-mib", "0", "for data of the storage, at the same time, \"0.7 s\"");
+    CPU_MIB_SERIAL = or("cpu-per-mib-serial", "0",
+        "for data of the storage, after it, such as \"50 ms\"");
+    CPU_MIB_SENT = or("cpu-per-mib-sent", "0",
+        "of a server, for data on the link, at the same time, \"0.65 s\"");
+    WAITING = or("waiting", "free", "while the storage works: \"free\", \"polling\", \"spinning\"");
+    MEMORY = needed("memory", "all memory, such as \"32 MiB\"");
+    SYSTEM = or("system", "0", "what system and programs keep, such as \"12 MiB\"");
+    TAKEN = or("taken", "0", "memory that other programs take, such as \"12 MiB\"");
+    CACHE = needed("file-cache", "the file cache at the start, \"13 MiB\"");
+    CACHE_MAX = optional("file-cache-max", "up to which it grows, such as \"16 MiB\"");
+    GROWTH = or("file-cache-growth", "0", "with each read of the storage, \"512\"");
+    HOST_PAGE = or("page", "4 KiB", "a page of the file cache");
+    AHEAD = or("file-read-ahead", "0", "bytes, for reads in order");
+    AHEAD_STREAMS = or("read-ahead-streams", "16",
+        "streams that it reads ahead for: 1 where it loses one that another interrupts");
+    READ_RUN = or("read-run", "1 GiB",
+        "the longest read of the storage, but where it reads ahead, \"64 KiB\"");
+    WRITES = or("writes", "back", "\"back\" or \"through\" the file cache");
+    DIRTY = or("dirty-share", "50%", "share of the cache above which writes go out");
+    DIRTY_AGE = or("dirty-age", "5s", "after which dirty pages go out");
+    WRITE_RUN = or("write-run", "64 KiB", "the longest write of dirty pages");
+    // An array.
+    RAID = needed("raid", "the level: 0, 1 or 5");
+    DISKS = needed("disks", "disks in all, such as 5");
+    UNIT = or("unit", "64 KiB", "bytes on a disk before the next one's turn");
+    MODE = or("mode", "normal", "\"normal\", \"reduced\" or \"rebuild\"");
+    AT_A_TIME = or("rebuild-at-a-time", "1", "stripes rebuilt at a time");
+    HELD_AT = optional("rebuild-held-at",
+        "the share at which the rebuild is held while it is measured, such as \"50%\"");
+    REBUILD_RATE = optional("rebuild-rate", "bytes per second at most, \"1 MB/s\"");
+    LOST = optional("lost", "a disk and when it is lost, such as 2@60s");
+    SLOW = optional("slow", "a disk and how much slower, such as 2:1.5");
+    // A controller.
+    CONTROLLER_CACHE = optional("cache", "bytes of its cache, such as \"512 KiB\", or 0");
+    CONTROLLER_TIME = or("time", "1 ms", "for an answer from it, such as \"2 ms\"");
+    CONTROLLER_RATE = optional("rate", "from it to the host, such as \"500 kB/s\"");
+}
 
 /// Parses a host or a server.
 pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
@@ -143,24 +113,6 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
         spec
     })
 }
-
-const RAID: DefinitionKey = needed("raid", "the level: 0, 1 or 5");
-const DISKS: DefinitionKey = needed("disks", "disks in all, such as 5");
-const UNIT: DefinitionKey = or(
-    "unit",
-    "64 KiB",
-    "bytes on a disk before the next one's turn",
-);
-const MODE: DefinitionKey = or("mode", "normal", "\"normal\", \"reduced\" or \"rebuild\"");
-const AT_A_TIME: DefinitionKey = or("rebuild-at-a-time", "1", "stripes rebuilt at a time");
-const HELD_AT: DefinitionKey = optional(
-    "rebuild-held-at",
-    "the share at which the rebuild is held while it is measured, such as \"50%\"",
-);
-const REBUILD_RATE: DefinitionKey =
-    optional("rebuild-rate", "bytes per second at most, \"1 MB/s\"");
-const LOST: DefinitionKey = optional("lost", "a disk and when it is lost, such as 2@60s");
-const SLOW: DefinitionKey = optional("slow", "a disk and how much slower, such as 2:1.5");
 
 /// The array around the disks, if any.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -257,22 +209,12 @@ fn array_of(form: &mut Form<'_, '_>, level: RaidLevel, disks: usize) -> Option<A
     })
 }
 
-const CONTROLLER_CACHE: DefinitionKey =
-    optional("cache", "bytes of its cache, such as \"512 KiB\", or 0");
-const CONTROLLER_TIME: DefinitionKey =
-    or("time", "1 ms", "for an answer from it, such as \"2 ms\"");
-const CONTROLLER_RATE: DefinitionKey =
-    optional("rate", "from it to the host, such as \"500 kB/s\"");
-
 /// Parses a controller, if it has a cache.
 pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
-    if !form.has(&CONTROLLER_CACHE) {
-        form.knows(&CONTROLLER_CACHE);
-        return Some(None);
-    }
-    form.whole(|form| {
+    let spec = form.part(&[CONTROLLER_CACHE], |form| {
         let (cache, time) = (form.size(&CONTROLLER_CACHE), form.span(&CONTROLLER_TIME));
         let rate = form.maybe(&CONTROLLER_RATE, Form::rate);
         (cache > 0).then_some(ControllerSpec { cache, time, rate })
-    })
+    });
+    spec.map(Option::flatten)
 }
