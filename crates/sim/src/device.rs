@@ -4,8 +4,7 @@
 //! A machine is nested devices: a host around a link around a server around an array around disks.
 //! Each owns the device behind it, and asks it for its next event.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
 
 use units::Instant;
@@ -226,41 +225,15 @@ pub struct CacheReads {
 /// planned.
 #[derive(Clone, Debug)]
 pub struct Calendar<T> {
-    entries: BinaryHeap<Reverse<CalendarEntry<T>>>,
+    /// By time, and then in the order of planning.
+    entries: BTreeMap<(Instant, u64), T>,
     sequence: u64,
-}
-
-#[derive(Clone, Debug)]
-struct CalendarEntry<T> {
-    at: Instant,
-    sequence: u64,
-    what: T,
-}
-
-impl<T> PartialEq for CalendarEntry<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<T> Eq for CalendarEntry<T> {}
-
-impl<T> Ord for CalendarEntry<T> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
-    }
-}
-
-impl<T> PartialOrd for CalendarEntry<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl<T> Default for Calendar<T> {
     fn default() -> Self {
         Self {
-            entries: BinaryHeap::new(),
+            entries: BTreeMap::new(),
             sequence: 0,
         }
     }
@@ -269,21 +242,19 @@ impl<T> Default for Calendar<T> {
 impl<T> Calendar<T> {
     /// Plans an event.
     pub fn plan(&mut self, at: Instant, what: T) {
-        let sequence = self.sequence;
+        self.entries.insert((at, self.sequence), what);
         self.sequence += 1;
-        self.entries
-            .push(Reverse(CalendarEntry { at, sequence, what }));
     }
 
     /// Time of the next event.
     pub fn next(&self) -> Option<Instant> {
-        self.entries.peek().map(|Reverse(entry)| entry.at)
+        self.entries.first_key_value().map(|(&(at, _), _)| at)
     }
 
     /// Takes the next event due by `now`.
     pub fn take(&mut self, now: Instant) -> Option<T> {
         self.next().filter(|&at| at <= now)?;
-        self.entries.pop().map(|Reverse(entry)| entry.what)
+        self.entries.pop_first().map(|(_, what)| what)
     }
 }
 

@@ -63,62 +63,50 @@ pub struct MachineSpec {
 impl DeviceSpec {
     /// The idle device; `stream` determines the angle of its platters.
     fn build(&self, slowness: Option<f64>, stream: &mut Stream) -> Box<dyn Device> {
-        match self {
-            Self::Disk(spec) => {
-                let phase = stream.below(spec.layout.period.max(1));
-                let spec = slowness.map_or_else(|| spec.clone(), |factor| spec.slowed(factor));
-                Box::new(Disk::new(spec, phase))
-            }
-            Self::Flash(spec) => {
-                let mut spec = spec.clone();
-                if let Some(factor) = slowness {
-                    for time in [
-                        &mut spec.read,
-                        &mut spec.program,
-                        &mut spec.erase,
-                        &mut spec.overhead,
-                    ] {
-                        *time = (*time as f64 * factor).round() as u64;
-                    }
-                    spec.channel_rate /= factor;
-                }
-                Box::new(Flash::new(spec))
-            }
-            Self::Cd(spec) => {
-                let mut spec = spec.clone();
-                if let Some(factor) = slowness {
-                    spec.rate /= factor;
-                    spec.seek_short = (spec.seek_short as f64 * factor).round() as u64;
-                    spec.seek_full = (spec.seek_full as f64 * factor).round() as u64;
-                }
-                Box::new(Cd::new(spec))
-            }
-            Self::Tape(spec) => {
-                let mut spec = spec.clone();
-                if let Some(factor) = slowness {
-                    spec.rate /= factor;
-                    spec.search = (spec.search as f64 * factor).round() as u64;
-                }
-                Box::new(Tape::new(spec))
-            }
-            Self::Memory(spec) => {
-                let mut spec = spec.clone();
-                if let Some(factor) = slowness {
-                    spec.access = (spec.access as f64 * factor).round() as u64;
-                    spec.rate /= factor;
-                }
-                Box::new(MemoryDevice::new(spec))
-            }
-            Self::Volume(spec) => {
-                let mut spec = spec.clone();
-                if let Some(factor) = slowness {
-                    for time in [&mut spec.least, &mut spec.latency] {
-                        *time = (*time as f64 * factor).round() as u64;
-                    }
-                }
-                Box::new(Volume::new(spec, stream.next_u64()))
-            }
+        let drawn = match self {
+            Self::Disk(spec) => stream.below(spec.layout.period.max(1)),
+            Self::Volume(_) => stream.next_u64(),
+            _ => 0,
+        };
+        match slowness.map_or_else(|| self.clone(), |factor| self.slowed(factor)) {
+            Self::Disk(spec) => Box::new(Disk::new(spec, drawn)),
+            Self::Flash(spec) => Box::new(Flash::new(spec)),
+            Self::Cd(spec) => Box::new(Cd::new(spec)),
+            Self::Tape(spec) => Box::new(Tape::new(spec)),
+            Self::Memory(spec) => Box::new(MemoryDevice::new(spec)),
+            Self::Volume(spec) => Box::new(Volume::new(spec, drawn)),
         }
+    }
+
+    /// The same with all times `factor` times as long.
+    fn slowed(&self, factor: f64) -> Self {
+        let mut slow = self.clone();
+        let (times, rate) = match &mut slow {
+            Self::Disk(spec) => return Self::Disk(spec.slowed(factor)),
+            Self::Flash(it) => (
+                vec![
+                    &mut it.read,
+                    &mut it.program,
+                    &mut it.erase,
+                    &mut it.overhead,
+                ],
+                Some(&mut it.channel_rate),
+            ),
+            Self::Cd(it) => (
+                vec![&mut it.seek_short, &mut it.seek_full],
+                Some(&mut it.rate),
+            ),
+            Self::Tape(it) => (vec![&mut it.search], Some(&mut it.rate)),
+            Self::Memory(it) => (vec![&mut it.access], Some(&mut it.rate)),
+            Self::Volume(it) => (vec![&mut it.least, &mut it.latency], None),
+        };
+        for time in times {
+            *time = (*time as f64 * factor).round() as u64;
+        }
+        if let Some(rate) = rate {
+            *rate /= factor;
+        }
+        slow
     }
 
     /// Size of one device, bytes.

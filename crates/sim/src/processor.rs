@@ -7,8 +7,7 @@
 //! has received since it arrived, plus the value of `attained` at that time. A piece is done when
 //! `attained` reaches its mark, so only one number changes instead of all remaining times.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use units::{Duration, Instant};
 
@@ -27,39 +26,12 @@ pub struct Processors<T> {
     attained: f64,
     /// When `attained` was last updated.
     at: Instant,
-    pieces: BinaryHeap<Reverse<ProcessorTask<T>>>,
+    /// By the value of `attained` when they are done, and then in their order. Marks are not
+    /// negative, so that their bits rise with them.
+    pieces: BTreeMap<(u64, u64), T>,
     sequence: u64,
     /// When the next piece is done without further arrivals.
     next: Option<Instant>,
-}
-
-#[derive(Clone, Debug)]
-struct ProcessorTask<T> {
-    /// Value of `attained` when it is done.
-    mark: f64,
-    sequence: u64,
-    what: T,
-}
-
-impl<T> PartialEq for ProcessorTask<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<T> Eq for ProcessorTask<T> {}
-
-impl<T> Ord for ProcessorTask<T> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let by_mark = self.mark.total_cmp(&other.mark);
-        by_mark.then(self.sequence.cmp(&other.sequence))
-    }
-}
-
-impl<T> PartialOrd for ProcessorTask<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl<T> Processors<T> {
@@ -72,7 +44,7 @@ impl<T> Processors<T> {
             pollers: 0,
             attained: 0.0,
             at: Instant::START,
-            pieces: BinaryHeap::new(),
+            pieces: BTreeMap::new(),
             sequence: 0,
             next: None,
         }
@@ -90,11 +62,8 @@ impl<T> Processors<T> {
             // Small numbers are exact.
             self.attained = 0.0;
         }
-        self.pieces.push(Reverse(ProcessorTask {
-            mark: self.attained + work_ns as f64,
-            sequence: self.sequence,
-            what,
-        }));
+        let mark = self.attained + work_ns as f64;
+        self.pieces.insert((mark.to_bits(), self.sequence), what);
         self.sequence += 1;
         self.plan();
     }
@@ -108,11 +77,11 @@ impl<T> Processors<T> {
     pub fn take_done(&mut self, now: Instant) -> Option<T> {
         let due = self.next.filter(|&due| due <= now)?;
         self.advance(due);
-        let Reverse(piece) = self.pieces.pop()?;
+        let ((mark, _), what) = self.pieces.pop_first()?;
         // Rounded up to whole nanoseconds, the instant may be slightly after the mark.
-        self.attained = self.attained.max(piece.mark);
+        self.attained = self.attained.max(f64::from_bits(mark));
         self.plan();
-        Some(piece.what)
+        Some(what)
     }
 
     /// Holds a processor from `now` on, if one is left. Returns whether one was.
@@ -168,8 +137,8 @@ impl<T> Processors<T> {
             self.next = None;
             return;
         }
-        self.next = self.pieces.peek().map(|Reverse(first)| {
-            let left = (first.mark - self.attained).max(0.0);
+        self.next = self.pieces.first_key_value().map(|(&(mark, _), _)| {
+            let left = (f64::from_bits(mark) - self.attained).max(0.0);
             if left <= TOLERANCE_NS {
                 return self.at;
             }
