@@ -60,152 +60,23 @@ pub struct ThreadParameters {
     pub ios_per_message: i64,
 }
 
-/// A violated constraint. Its text names both values and what to do.
+/// A violated constraint.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum ConstraintError {
-    /// There is nothing to run.
-    #[error("a workload without threads: define one type of thread at least")]
-    NoTypes,
-    /// A number is too small.
-    #[error("type {kind:?}: the {what} is {value}, and must be {min} or more")]
-    TooSmall {
-        /// Type of thread.
-        kind: String,
-        /// Which number.
-        what: &'static str,
-        value: i64,
-        /// Minimum.
-        min: i64,
-    },
-    /// A number is too large to count, or for one operation.
-    #[error("type {kind:?}: the {what} is {value}, and must be {max} or less")]
-    TooLarge {
-        /// Type of thread.
-        kind: String,
-        /// Which number.
-        what: &'static str,
-        value: i64,
-        /// Maximum.
-        max: u64,
-    },
-    /// Two types divide the file differently.
-    #[error(
-        "type {kind:?}: the {what} {value} differs from the {value_first} of type {first:?}. All \
-         threads of a workload divide one file alike. Give both types the same {what}"
-    )]
-    Differs {
-        /// Type of thread.
-        kind: String,
-        /// The first type.
-        first: String,
-        /// The property in which they differ.
-        what: &'static str,
-        /// Value of this type.
-        value: String,
-        value_first: String,
-    },
-    /// The operation is larger than its block.
-    #[error(
-        "type {kind:?}: the I/O size {io} does not fit into the block of {block} bytes. Make the \
-         block larger or the I/O smaller"
-    )]
-    IoExceedsBlock {
-        /// Type of thread.
-        kind: String,
-        /// Bytes of an operation.
-        io: u64,
-        /// Bytes of a block.
-        block: u64,
-    },
-    /// The operation reaches into the next block.
-    #[error(
-        "type {kind:?}: an I/O of {io} bytes at offset {offset} ends beyond the block of {block} \
-         bytes. Make the offset {} or less, or the I/O smaller",
-        block - io
-    )]
-    OffsetExceedsBlock {
-        /// Type of thread.
-        kind: String,
-        /// Bytes from the beginning of the block.
-        offset: u64,
-        /// Bytes of an operation.
-        io: u64,
-        /// Bytes of a block.
-        block: u64,
-    },
-    /// Packed operations leave a gap at the end of the block.
-    #[error(
-        "type {kind:?}: the block of {block} bytes is no multiple of the I/O size {io}. I/Os \
-         cannot be packed. Choose an I/O size that divides the block, or a fixed offset"
-    )]
-    NotWhole {
-        /// Type of thread.
-        kind: String,
-        /// Bytes of an operation.
-        io: u64,
-        /// Bytes of a block.
-        block: u64,
-    },
-    /// Not every share has a block.
-    #[error(
-        "the file of {file} bytes is too small: {shares} shares with one block of {block} bytes \
-         each need {needed}. Use a larger file, smaller blocks or fewer shares"
-    )]
-    FileTooSmall {
-        /// Bytes of the file.
-        file: u64,
-        /// Bytes of a block.
-        block: u64,
-        /// Shares that need a block each; one when threads contend.
-        shares: u64,
-        /// Bytes needed.
-        needed: u128,
-    },
-    /// This many shares of that size cannot be addressed.
-    #[error(
-        "{shares} shares with blocks of {block} bytes are {needed} bytes. A file has 2^63 - 1 at \
-         most. Use smaller blocks or fewer shares"
-    )]
-    FileTooLarge {
-        /// Bytes of a block.
-        block: u64,
-        /// Shares of the file.
-        shares: u64,
-        /// Bytes needed.
-        needed: u128,
-    },
-    /// The thread's number exceeds the number of shares.
-    #[error(
-        "type {kind:?}: control thread {thread} does not exist when the file has {shares} shares, \
-         counted from 0. Choose a smaller number or a larger maximum of threads"
-    )]
-    ControlThread {
-        /// Type of thread.
-        kind: String,
-        /// Requested share.
-        thread: i64,
-        /// Shares of the file.
-        shares: i64,
-    },
-    /// A parameter of a distribution is out of range.
-    #[error("type {kind:?}: the {what} is {value}, and must be {bounds}")]
-    Parameter {
-        /// Type of thread.
-        kind: String,
-        /// Which parameter.
-        what: &'static str,
-        value: f64,
-        /// Allowed range.
-        bounds: &'static str,
-    },
-    /// All types together have too many threads.
-    #[error("all types together have {count} threads, and {max} is the most: use fewer")]
-    TooMany {
-        /// Threads of all types.
-        count: i128,
-        /// Maximum.
-        max: u32,
-    },
+#[error("{text}")]
+pub struct ConstraintError {
+    /// Both values, and what to do.
+    text: String,
+    /// Whether the number of shares is too large for any file.
+    pub is_of_shares: bool,
+}
+
+impl ConstraintError {
+    fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_of_shares: false,
+        }
+    }
 }
 
 /// Checks all constraints on the types of a workload; `file_bytes` is the size of the file, if
@@ -219,7 +90,8 @@ pub fn check_threads(
 ) -> Result<Vec<ThreadType>, Vec<ConstraintError>> {
     let mut errors = Vec::new();
     if types.is_empty() {
-        errors.push(ConstraintError::NoTypes);
+        let text = "a workload without threads: define one type of thread at least";
+        errors.push(ConstraintError::new(text));
     }
     let mut resolved = Vec::new();
     for parameters in types {
@@ -292,75 +164,69 @@ impl TypeCheck<'_> {
         (self.errors.len() == errors_before).then_some(kind)
     }
 
-    fn at_least(&mut self, what: &'static str, value: i64, min: i64) -> Option<u64> {
+    fn complain(&mut self, text: &str) {
+        let text = format!("type {:?}: {text}", self.kind);
+        self.errors.push(ConstraintError::new(text));
+    }
+
+    fn at_least(&mut self, what: &str, value: i64, min: i64) -> Option<u64> {
         if value >= min {
             return u64::try_from(value).ok();
         }
-        self.errors.push(ConstraintError::TooSmall {
-            kind: self.kind.clone(),
-            what,
-            value,
-            min,
-        });
+        self.complain(&format!("the {what} is {value}, and must be {min} or more"));
         None
     }
 
-    fn counted(
-        &mut self,
-        what: &'static str,
-        value: i64,
-        range: RangeInclusive<u32>,
-    ) -> Option<u32> {
+    fn counted(&mut self, what: &str, value: i64, range: RangeInclusive<u32>) -> Option<u32> {
         let wide = self.at_least(what, value, i64::from(*range.start()))?;
         let narrow = u32::try_from(wide).ok().filter(|it| range.contains(it));
         if narrow.is_none() {
-            self.errors.push(ConstraintError::TooLarge {
-                kind: self.kind.clone(),
-                what,
-                value,
-                max: u64::from(*range.end()),
-            });
+            let most = range.end();
+            self.complain(&format!(
+                "the {what} is {value}, and must be {most} or less"
+            ));
         }
         narrow
     }
 
     /// Size and placement of the operations in a block.
     fn places(&mut self, block: u64, io: u64) -> Option<(u32, Placement)> {
-        let kind = self.kind.clone();
-        let mut found = Vec::new();
+        let errors_before = self.errors.len();
         if io > block {
-            let kind = kind.clone();
-            found.push(ConstraintError::IoExceedsBlock { kind, io, block });
+            self.complain(&format!(
+                "the I/O size {io} does not fit into the block of {block} bytes. Make the block \
+                 larger or the I/O smaller"
+            ));
         }
         if io > IO_BYTES_MAX {
-            found.push(ConstraintError::TooLarge {
-                kind: kind.clone(),
-                what: "I/O size",
-                value: io.cast_signed(),
-                max: IO_BYTES_MAX,
-            });
+            self.complain(&format!(
+                "the I/O size is {io}, and must be {IO_BYTES_MAX} or less"
+            ));
         }
         let placement = match u64::try_from(self.parameters.io_offset) {
             Err(_) => {
                 if io <= block && !block.is_multiple_of(io) {
-                    found.push(ConstraintError::NotWhole { kind, io, block });
+                    self.complain(&format!(
+                        "the block of {block} bytes is no multiple of the I/O size {io}. I/Os \
+                         cannot be packed. Choose an I/O size that divides the block, or a fixed \
+                         offset"
+                    ));
                 }
                 Placement::Packed
             }
             Ok(offset) => {
                 if io <= block && offset > block - io {
-                    found.push(ConstraintError::OffsetExceedsBlock {
-                        kind,
-                        offset,
-                        io,
-                        block,
-                    });
+                    self.complain(&format!(
+                        "an I/O of {io} bytes at offset {offset} ends beyond the block of {block} \
+                         bytes. Make the offset {} or less, or the I/O smaller",
+                        block - io
+                    ));
                 }
                 Placement::Offset(offset)
             }
         };
-        let size = found.is_empty().then(|| u32::try_from(io).ok()).flatten();
-        self.errors.append(&mut found);
+        let is_right = self.errors.len() == errors_before;
+        let size = u32::try_from(io).ok().filter(|_| is_right);
         Some((size?, placement))
     }
 
@@ -373,11 +239,10 @@ impl TypeCheck<'_> {
         let has_share = self.parameters.partition != Partition::Contending;
         let is_number = self.at_least("control thread", thread, 0).is_some();
         if is_number && has_share && shares > 0 && thread >= shares {
-            self.errors.push(ConstraintError::ControlThread {
-                kind: self.kind.clone(),
-                thread,
-                shares,
-            });
+            self.complain(&format!(
+                "control thread {thread} does not exist when the file has {shares} shares, \
+                 counted from 0. Choose a smaller number or a larger maximum of threads"
+            ));
         }
     }
 
@@ -412,20 +277,9 @@ impl TypeCheck<'_> {
         }
     }
 
-    fn bounded(
-        &mut self,
-        what: &'static str,
-        value: f64,
-        is_allowed: impl Fn(f64) -> bool,
-        bounds: &'static str,
-    ) {
+    fn bounded(&mut self, what: &str, value: f64, is_allowed: impl Fn(f64) -> bool, bounds: &str) {
         if !(value.is_finite() && is_allowed(value)) {
-            self.errors.push(ConstraintError::Parameter {
-                kind: self.kind.clone(),
-                what,
-                value,
-                bounds,
-            });
+            self.complain(&format!("the {what} is {value}, and must be {bounds}"));
         }
     }
 
@@ -470,13 +324,12 @@ fn check_alike(types: &[ThreadParameters], errors: &mut Vec<ConstraintError>) {
                 value == value_first
             };
             if !is_same {
-                errors.push(ConstraintError::Differs {
-                    kind: shortened(&other.name),
-                    first: shortened(&first.name),
-                    what,
-                    value,
-                    value_first,
-                });
+                errors.push(ConstraintError::new(format!(
+                    "type {}: the {what} {value} differs from the {value_first} of type {}. All \
+                     threads of a workload divide one file alike. Give both types the same {what}",
+                    quoted(&other.name),
+                    quoted(&first.name)
+                )));
             }
         }
     }
@@ -502,16 +355,16 @@ fn check_sizes(
         };
         let needed = u128::from(block) * u128::from(shares);
         let error = match file_bytes {
-            Some(file) if u128::from(file) < needed => ConstraintError::FileTooSmall {
-                file,
-                block,
-                shares,
-                needed,
-            },
-            None if needed > i64::MAX as u128 => ConstraintError::FileTooLarge {
-                block,
-                shares,
-                needed,
+            Some(file) if u128::from(file) < needed => ConstraintError::new(format!(
+                "the file of {file} bytes is too small: {shares} shares with one block of {block} \
+                 bytes each need {needed}. Use a larger file, smaller blocks or fewer shares"
+            )),
+            None if needed > i64::MAX as u128 => ConstraintError {
+                text: format!(
+                    "{shares} shares with blocks of {block} bytes are {needed} bytes. A file has \
+                     2^63 - 1 at most. Use smaller blocks or fewer shares"
+                ),
+                is_of_shares: true,
             },
             _ => continue,
         };
@@ -525,12 +378,11 @@ fn check_sizes(
 fn check_total(types: &[ThreadParameters], errors: &mut Vec<ConstraintError>) {
     let counts = types.iter().map(|kind| i128::from(kind.count));
     let is_each_countable = counts.clone().all(|count| count <= i128::from(THREADS_MAX));
-    let count = counts.sum();
+    let count: i128 = counts.sum();
     if is_each_countable && count > i128::from(THREADS_MAX) {
-        errors.push(ConstraintError::TooMany {
-            count,
-            max: THREADS_MAX,
-        });
+        errors.push(ConstraintError::new(format!(
+            "all types together have {count} threads, and {THREADS_MAX} is the most: use fewer"
+        )));
     }
 }
 

@@ -12,6 +12,7 @@ use crate::op::TargetId;
 mod profile;
 mod user;
 
+pub(crate) use profile::NO_USERS;
 pub use profile::{CPU_UNIT_NS, LoadFactor, ProfileError, Records, UserProfile, check_profiles};
 pub use user::UserClient;
 

@@ -8,53 +8,40 @@ use units::Bytes;
 use crate::content::{CHUNK_BYTES_USUAL, Content, Fill, Freshness, PATTERN_BYTES_MAX};
 use crate::definition::keys;
 use crate::definition::reader::check_keys;
-use crate::definition::values::{Noted, WorkloadTable, WorkloadValues, quoted, typed};
+use crate::definition::values::{Noted, WorkloadTable, quoted, typed};
 
 /// Prefix of a pattern's digits.
 const PATTERN: &str = "pattern:";
 
 /// The content of a definition; the default without such a table.
-pub(super) fn read(
-    values: &mut WorkloadValues<'_>,
-    top: &WorkloadTable<'_>,
-) -> Result<Content, Noted> {
+pub(super) fn read(top: &WorkloadTable<'_>) -> Result<Content, Noted> {
     let Some(value) = top.keys.get(keys::CONTENT.name) else {
         return Ok(Content::default());
     };
-    let DeValue::Table(table) = value.get_ref() else {
-        return Err(values.refuse(top, &keys::CONTENT, &typed(value.get_ref())));
+    let DeValue::Table(keys) = value.get_ref() else {
+        return Err(top.refuse(&keys::CONTENT, &typed(value.get_ref())));
     };
-    let table = WorkloadTable {
-        keys: table,
-        line: values.line(&value.span()),
-    };
-    check_keys(values, &table, &keys::CONTENT_KEYS, &keys::TYPE);
-    let fill = read_fill(values, &table);
-    let compressible_percent = read_percent(values, &table, &keys::COMPRESSIBLE);
-    let duplicate_percent = read_percent(values, &table, &keys::DUPLICATES);
-    let chunk_bytes = match values.size(&table, &keys::CHUNK)? {
-        None => CHUNK_BYTES_USUAL,
-        Some(bytes) => match u32::try_from(bytes) {
-            Ok(bytes @ 1..) => bytes,
-            _ => return Err(values.refuse(&table, &keys::CHUNK, &bytes.to_string())),
-        },
-    };
+    let (file, line) = (top.file, top.file.line(&value.span()));
+    let table = WorkloadTable { file, keys, line };
+    check_keys(&table, &keys::CONTENT_KEYS, &keys::TYPE);
+    let fill = read_fill(&table);
+    let percent = |key| table.within(key, table.integer(key), 0..=100);
+    let compressible = percent(&keys::COMPRESSIBLE);
+    let duplicates = percent(&keys::DUPLICATES);
+    let chunk = table.size(&keys::CHUNK);
+    let chunk = table.within(&keys::CHUNK, chunk, 1..=u32::MAX.into())?;
     let (fill, freshness) = fill?;
-    let content = Content {
+    Ok(Content {
         fill,
         freshness,
-        compressible_percent: compressible_percent?,
-        chunk_bytes,
-        duplicate_percent: duplicate_percent?,
-    };
-    Ok(content)
+        compressible_percent: compressible?.unwrap_or(0) as u32,
+        chunk_bytes: chunk.map_or(CHUNK_BYTES_USUAL, |bytes| bytes as u32),
+        duplicate_percent: duplicates?.unwrap_or(0) as u32,
+    })
 }
 
-fn read_fill(
-    values: &mut WorkloadValues<'_>,
-    table: &WorkloadTable<'_>,
-) -> Result<(Fill, Freshness), Noted> {
-    let word = values.word(table, &keys::FILL)?;
+fn read_fill(table: &WorkloadTable<'_>) -> Result<(Fill, Freshness), Noted> {
+    let word = table.word(&keys::FILL)?;
     let marked = |fill| Ok((fill, Freshness::Marked));
     match word {
         None | Some("noise") => marked(Fill::Noise),
@@ -63,20 +50,8 @@ fn read_fill(
         Some("zeroes") => marked(Fill::Zeroes),
         Some(text) => match text.strip_prefix(PATTERN).and_then(bytes_of) {
             Some(bytes) => marked(Fill::Pattern(bytes)),
-            None => Err(values.refuse(table, &keys::FILL, &quoted(text))),
+            None => Err(table.refuse(&keys::FILL, &quoted(text))),
         },
-    }
-}
-
-fn read_percent(
-    values: &mut WorkloadValues<'_>,
-    table: &WorkloadTable<'_>,
-    key: &keys::WorkloadKey,
-) -> Result<u32, Noted> {
-    match values.integer(table, key)? {
-        None => Ok(0),
-        Some(percent @ 0..=100) => Ok(percent as u32),
-        Some(other) => Err(values.refuse(table, key, &other.to_string())),
     }
 }
 

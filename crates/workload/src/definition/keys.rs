@@ -8,7 +8,19 @@ pub(super) struct WorkloadKey {
     pub(super) example: &'static str,
 }
 
-const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> WorkloadKey {
+/// Declares keys, a line of `NAME = key("name", "meaning", "example");` each.
+macro_rules! keys {
+    ($($name:ident = $key:expr;)*) => {
+        $(pub(super) const $name: WorkloadKey = $key;)*
+    };
+}
+pub(super) use keys;
+
+pub(super) const fn key(
+    name: &'static str,
+    meaning: &'static str,
+    example: &'static str,
+) -> WorkloadKey {
     WorkloadKey {
         name,
         meaning,
@@ -16,86 +28,43 @@ const fn key(name: &'static str, meaning: &'static str, example: &'static str) -
     }
 }
 
-pub(super) const NAME: WorkloadKey = key("name", "what it is called", "\"orders\"");
-pub(super) const TITLE: WorkloadKey = key("title", "what reports show", "\"Order entry\"");
-pub(super) const GROUP: WorkloadKey = key(
-    "group",
-    "\"transaction\" (threads are added) or \"batch\" (their number is fixed)",
-    "\"transaction\"",
-);
-pub(super) const THREADS_FIXED: WorkloadKey = key(
-    "threads-fixed",
-    "a whole number up to 100000: the threads of a batch workload, or 0 when threads are added",
-    "5",
-);
-pub(super) const ACCESS: WorkloadKey = key(
-    "access",
-    "\"contiguous\", \"interleaved\" or \"contentious\"",
-    "\"contiguous\"",
-);
-pub(super) const BLOCK: WorkloadKey = key("block", "the size of a block of the file", "\"64KiB\"");
-pub(super) const SHARES: WorkloadKey = key(
-    "shares",
-    "a whole number from 1, the parts into which the file is divided",
-    "50",
-);
-pub(super) const THREADS: WorkloadKey = key(
-    "threads",
-    "a table that begins with [[threads]]. A fixed number is written threads-fixed = 5",
-    "",
-);
-pub(super) const COUNT: WorkloadKey = key("count", "a whole number of threads", "3");
-pub(super) const IO: WorkloadKey = key("io", "the size of an I/O", "\"4KiB\"");
-pub(super) const PLACE: WorkloadKey = key(
-    "place",
-    "\"packed\", or a distance from the beginning of the block such as \"4KiB\"",
-    "\"packed\"",
-);
-pub(super) const MIX: WorkloadKey = key("mix", "reads:writes, such as \"2:1\"", "\"2:1\"");
-pub(super) const SPACE: WorkloadKey = key(
-    "space",
-    "\"sequential\", \"sequential:STEP\", \"uniform\", \"hyperbolic:ALPHA\", \
-     \"exponential:MEAN\" or \"zipf:THETA\"",
-    "\"hyperbolic:0.5\"",
-);
-pub(super) const TIME: WorkloadKey = key(
-    "time",
-    "\"constant\" (no waiting), \"uniform:RATE\", \"exponential:RATE\" or \"regular:RATE\", with \
-     a rate such as 20/s",
-    "\"exponential:20/s\"",
-);
-pub(super) const IOS_PER_MESSAGE: WorkloadKey = key(
-    "ios-per-message",
-    "a whole number of I/Os that are summed up at a time",
-    "100",
-);
-
-pub(super) const CONTENT: WorkloadKey = key(
-    "content",
-    "a table that begins with [content]: what writes hold",
-    "",
-);
-pub(super) const FILL: WorkloadKey = key(
-    "fill",
-    "\"noise\", \"drawn\" (new for each write), \"repeated\", \"zeroes\", or \"pattern:\" and up \
-     to 1024 hexadecimal digits",
-    "\"pattern:deadface\"",
-);
-pub(super) const COMPRESSIBLE: WorkloadKey = key(
-    "compressible",
-    "a whole number from 0 to 100: percent of each chunk that compresses",
-    "50",
-);
-pub(super) const CHUNK: WorkloadKey = key(
-    "chunk",
-    "the size of the pieces that each compress by that share",
-    "\"4KiB\"",
-);
-pub(super) const DUPLICATES: WorkloadKey = key(
-    "duplicates",
-    "a whole number from 0 to 100: percent of writes that repeat another",
-    "20",
-);
+keys! {
+    NAME = key("name", "what it is called", "\"orders\"");
+    TITLE = key("title", "what reports show", "\"Order entry\"");
+    GROUP = key("group",
+        "\"transaction\" (threads are added) or \"batch\" (their number is fixed)",
+        "\"transaction\"");
+    THREADS_FIXED = key("threads-fixed",
+        "a whole number up to 100000: the threads of a batch workload, or 0 when threads are added",
+        "5");
+    ACCESS = key("access", "\"contiguous\", \"interleaved\" or \"contentious\"", "\"contiguous\"");
+    BLOCK = key("block", "the size of a block of the file", "\"64KiB\"");
+    SHARES = key("shares", "a whole number from 1, the parts into which the file is divided", "50");
+    THREADS = key("threads",
+        "a table that begins with [[threads]]. A fixed number is written threads-fixed = 5", "");
+    COUNT = key("count", "a whole number of threads", "3");
+    IO = key("io", "the size of an I/O", "\"4KiB\"");
+    PLACE = key("place",
+        "\"packed\", or a distance from the beginning of the block such as \"4KiB\"", "\"packed\"");
+    MIX = key("mix", "reads:writes, such as \"2:1\"", "\"2:1\"");
+    SPACE = key("space",
+        "\"sequential\", \"sequential:STEP\", \"uniform\", \"hyperbolic:ALPHA\", \
+         \"exponential:MEAN\" or \"zipf:THETA\"", "\"hyperbolic:0.5\"");
+    TIME = key("time",
+        "\"constant\" (no waiting), \"uniform:RATE\", \"exponential:RATE\" or \"regular:RATE\", \
+         with a rate such as 20/s", "\"exponential:20/s\"");
+    IOS_PER_MESSAGE = key("ios-per-message",
+        "a whole number of I/Os that are summed up at a time", "100");
+    CONTENT = key("content", "a table that begins with [content]: what writes hold", "");
+    FILL = key("fill",
+        "\"noise\", \"drawn\" (new for each write), \"repeated\", \"zeroes\", or \"pattern:\" and \
+         up to 1024 hexadecimal digits", "\"pattern:deadface\"");
+    COMPRESSIBLE = key("compressible",
+        "a whole number from 0 to 100: percent of each chunk that compresses", "50");
+    CHUNK = key("chunk", "the size of the pieces that each compress by that share", "\"4KiB\"");
+    DUPLICATES = key("duplicates",
+        "a whole number from 0 to 100: percent of writes that repeat another", "20");
+}
 
 /// A part of a definition with its keys.
 pub(super) struct WorkloadSection {

@@ -4,49 +4,30 @@ use toml::de::DeValue;
 use toml_reader::TomlFaults;
 use units::Duration;
 
-use crate::definition::keys::{WorkloadKey, WorkloadSection};
+use crate::definition::keys::{WorkloadKey, WorkloadSection, key, keys};
 use crate::definition::notation::NotationError;
 use crate::definition::reader::{check_keys, read_table};
-use crate::definition::values::{Noted, WorkloadTable, WorkloadValues, quoted, typed};
+use crate::definition::values::{Noted, WorkloadTable, typed};
 use crate::mix::{Gap, GapShape};
-use crate::users::{LoadFactor, ProfileError, Records, UserProfile, check_profiles};
+use crate::users::{LoadFactor, NO_USERS, Records, UserProfile, check_profiles};
 
-const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> WorkloadKey {
-    WorkloadKey {
-        name,
-        meaning,
-        example,
-    }
+keys! {
+    PROFILE = key("profile", "a table that begins with [[profile]]", "");
+    NAME = key("name", "what reports call it", "\"enquiry\"");
+    USERS = key("users", "a whole number of users", "30");
+    IOS = key("ios", "a whole number of I/Os of one transaction", "20");
+    IO = key("io", "the size of an I/O", "\"4KiB\"");
+    MIX = key("mix", "reads:writes, such as \"2:1\"", "\"1:0\"");
+    THINK = key("think",
+        "\"TIME\", \"TIME:constant\", \"TIME:uniform\" or \"TIME:exponential\"", "\"5s\"");
+    CPU = key("cpu",
+        "processor work of one transaction: a time, or units as in \"0.5units\"", "\"10ms\"");
+    MEMORY = key("memory", "the memory of each user", "\"1MiB\"");
+    LOAD_FACTOR = key("load-factor", "\"constant\" or \"exponential\"", "\"exponential\"");
+    NEW_RECORDS = key("new-records", "true or false", "true");
+    TRANSACTIONS = key("transactions",
+        "a whole number of transactions after which a user leaves", "100");
 }
-
-const PROFILE: WorkloadKey = key("profile", "a table that begins with [[profile]]", "");
-const NAME: WorkloadKey = key("name", "what reports call it", "\"enquiry\"");
-const USERS: WorkloadKey = key("users", "a whole number of users", "30");
-const IOS: WorkloadKey = key("ios", "a whole number of I/Os of one transaction", "20");
-const IO: WorkloadKey = key("io", "the size of an I/O", "\"4KiB\"");
-const MIX: WorkloadKey = key("mix", "reads:writes, such as \"2:1\"", "\"1:0\"");
-const THINK: WorkloadKey = key(
-    "think",
-    "\"TIME\", \"TIME:constant\", \"TIME:uniform\" or \"TIME:exponential\"",
-    "\"5s\"",
-);
-const CPU: WorkloadKey = key(
-    "cpu",
-    "processor work of one transaction: a time, or units as in \"0.5units\"",
-    "\"10ms\"",
-);
-const MEMORY: WorkloadKey = key("memory", "the memory of each user", "\"1MiB\"");
-const LOAD_FACTOR: WorkloadKey = key(
-    "load-factor",
-    "\"constant\" or \"exponential\"",
-    "\"exponential\"",
-);
-const NEW_RECORDS: WorkloadKey = key("new-records", "true or false", "true");
-const TRANSACTIONS: WorkloadKey = key(
-    "transactions",
-    "a whole number of transactions after which a user leaves",
-    "100",
-);
 
 const TOP: WorkloadSection = WorkloadSection {
     place: "a file of profiles",
@@ -81,142 +62,70 @@ pub fn parse_profiles(
     file_name: &str,
     unit: Duration,
 ) -> Result<Vec<UserProfile>, TomlFaults> {
-    read_table(text, file_name, |values, top| {
-        check_keys(values, top, &TOP, &ONE);
-        let located = read_all(values, top, unit);
-        check_all(values, &located);
+    read_table(text, file_name, |top| {
+        check_keys(top, &TOP, &ONE);
+        let tables = top.tables(&PROFILE, NO_USERS);
+        let located = tables.into_iter().filter_map(|(index, table)| {
+            let profile = read_one(&table, index, unit).ok()?;
+            Some((table.line, profile))
+        });
+        let located: Vec<(usize, UserProfile)> = located.collect();
+        check_all(top, &located);
         Ok(located.into_iter().map(|(_, profile)| profile).collect())
     })
 }
 
-fn read_all(
-    values: &mut WorkloadValues<'_>,
-    top: &WorkloadTable<'_>,
-    unit: Duration,
-) -> Vec<(usize, UserProfile)> {
-    let elements = match top.keys.get(PROFILE.name).map(toml::Spanned::get_ref) {
-        Some(DeValue::Array(elements)) if !elements.is_empty() => elements,
-        Some(DeValue::Array(_)) | None => {
-            values.note(top.line, ProfileError::None.to_string());
-            return Vec::new();
-        }
-        Some(other) => {
-            values.refuse(top, &PROFILE, &typed(other));
-            return Vec::new();
-        }
+fn read_one(table: &WorkloadTable<'_>, index: usize, unit: Duration) -> Result<UserProfile, Noted> {
+    check_keys(table, &ONE, &TOP);
+    let counted = |key, value| table.within(key, value, 0..=u32::MAX.into());
+    let name = table.name(&NAME);
+    let users = counted(&USERS, table.integer(&USERS));
+    let ios = table.required(&IOS, counted(&IOS, table.integer(&IOS)));
+    let io_size = counted(&IO, table.size(&IO));
+    let mix = table.notation(&MIX, parse_mix);
+    let think = table.notation(&THINK, parse_think);
+    let cpu_ns = table.notation(&CPU, |text| parse_cpu(text, unit));
+    let memory = table.within(&MEMORY, table.size(&MEMORY), 0..=i64::MAX);
+    let loads = [
+        ("constant", LoadFactor::Constant),
+        ("exponential", LoadFactor::Exponential),
+    ];
+    let load = table.choice(&LOAD_FACTOR, &loads);
+    let records = match table.value(&NEW_RECORDS) {
+        None | Some(DeValue::Boolean(false)) => Ok(Records::Repeat),
+        Some(DeValue::Boolean(true)) => Ok(Records::New),
+        Some(other) => Err(table.refuse(&NEW_RECORDS, &typed(other))),
     };
-    let mut profiles = Vec::new();
-    for (index, element) in elements.iter().enumerate() {
-        let DeValue::Table(keys) = element.get_ref() else {
-            values.refuse(top, &PROFILE, &typed(element.get_ref()));
-            continue;
-        };
-        let line = values.line(&element.span());
-        let table = WorkloadTable { keys, line };
-        if let Ok(profile) = read_one(values, &table, index, unit) {
-            profiles.push((line, profile));
-        }
-    }
-    profiles
-}
-
-fn read_one(
-    values: &mut WorkloadValues<'_>,
-    table: &WorkloadTable<'_>,
-    index: usize,
-    unit: Duration,
-) -> Result<UserProfile, Noted> {
-    check_keys(values, table, &ONE, &TOP);
-    let name = values.name(table, &NAME);
-    let users = whole(values, table, &USERS, 1);
-    let ios = values.integer(table, &IOS);
-    let ios = values.required(table, &IOS, ios);
-    let ios = ios.and_then(|ios| fit(values, table, &IOS, ios));
-    let io_size = values.size(table, &IO);
-    let io_size = io_size.and_then(|size| fit(values, table, &IO, size.unwrap_or(4096)));
-    let mix = values.notation(table, &MIX, parse_mix);
-    let think = values.notation(table, &THINK, parse_think);
-    let cpu_ns = values.notation(table, &CPU, |text| parse_cpu(text, unit));
-    let memory = values.size(table, &MEMORY);
-    let memory = memory.and_then(|size| match u64::try_from(size.unwrap_or(0)) {
-        Ok(bytes) => Ok(bytes),
-        Err(_) => Err(values.refuse(table, &MEMORY, &size.unwrap_or(0).to_string())),
-    });
-    let load = match values.word(table, &LOAD_FACTOR) {
-        Ok(None | Some("constant")) => Ok(LoadFactor::Constant),
-        Ok(Some("exponential")) => Ok(LoadFactor::Exponential),
-        Ok(Some(other)) => Err(values.refuse(table, &LOAD_FACTOR, &quoted(other))),
-        Err(noted) => Err(noted),
-    };
-    let records = read_records(values, table);
-    let transactions = match values.integer(table, &TRANSACTIONS) {
-        Ok(Some(count @ ..=0)) => Err(values.refuse(table, &TRANSACTIONS, &count.to_string())),
-        other => other,
-    };
+    let transactions = table.integer(&TRANSACTIONS);
+    let transactions = table.within(&TRANSACTIONS, transactions, 1..=i64::MAX);
     let (reads, writes) = mix?.unwrap_or((1, 0));
     Ok(UserProfile {
         name: name?.unwrap_or_else(|| format!("profile {}", index + 1)),
-        users: users?,
-        ios: ios?,
-        io_size: io_size?,
+        users: users?.unwrap_or(1) as u32,
+        ios: ios? as u32,
+        io_size: io_size?.unwrap_or(4096) as u32,
         reads,
         writes,
         think: think?.unwrap_or(Gap::NONE),
         cpu_ns: cpu_ns?.unwrap_or(0),
-        memory: memory?,
-        load: load?,
+        memory: memory?.unwrap_or(0).cast_unsigned(),
+        load: load?.unwrap_or(LoadFactor::Constant),
         records: records?,
         transactions: transactions?.map(i64::cast_unsigned),
     })
 }
 
-fn read_records(
-    values: &mut WorkloadValues<'_>,
-    table: &WorkloadTable<'_>,
-) -> Result<Records, Noted> {
-    match table.keys.get(NEW_RECORDS.name).map(toml::Spanned::get_ref) {
-        None | Some(DeValue::Boolean(false)) => Ok(Records::Repeat),
-        Some(DeValue::Boolean(true)) => Ok(Records::New),
-        Some(other) => Err(values.refuse(table, &NEW_RECORDS, &typed(other))),
-    }
-}
-
-/// A whole number of 32 bits.
-fn whole(
-    values: &mut WorkloadValues<'_>,
-    table: &WorkloadTable<'_>,
-    key: &WorkloadKey,
-    absent: i64,
-) -> Result<u32, Noted> {
-    let number = values.integer(table, key)?.unwrap_or(absent);
-    fit(values, table, key, number)
-}
-
-fn fit(
-    values: &mut WorkloadValues<'_>,
-    table: &WorkloadTable<'_>,
-    key: &WorkloadKey,
-    number: i64,
-) -> Result<u32, Noted> {
-    u32::try_from(number).map_err(|_| values.refuse(table, key, &number.to_string()))
-}
-
 /// Reports violations at the profile that causes them.
-fn check_all(values: &mut WorkloadValues<'_>, located: &[(usize, UserProfile)]) {
+fn check_all(top: &WorkloadTable<'_>, located: &[(usize, UserProfile)]) {
     let all: Vec<UserProfile> = located.iter().map(|(_, profile)| profile.clone()).collect();
     if all.is_empty() {
         return;
     }
     for error in check_profiles(&all).err().unwrap_or_default() {
-        let name = match &error {
-            ProfileError::Range { profile, .. }
-            | ProfileError::NoMix { profile }
-            | ProfileError::SameName { profile } => profile.as_str(),
-            _ => "",
-        };
         let mut owners = located.iter().rev();
-        let owner = owners.find(|(_, profile)| profile.name == name);
-        values.note(owner.map_or(1, |(line, _)| *line), error.to_string());
+        let owner = owners.find(|(_, profile)| profile.name == error.profile);
+        let line = owner.map_or(1, |(line, _)| *line);
+        top.file.note(line, error.to_string());
     }
 }
 

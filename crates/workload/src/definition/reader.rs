@@ -3,15 +3,14 @@
 //! The table is walked by hand, because derived deserialisation stops at the first mistake and
 //! repeats the invalid text.
 
-use toml::de::DeValue;
 use toml_reader::{TomlFault, TomlFaults, parse, place_at, unknown_key};
 
 use crate::address::{Partition, Pattern};
 use crate::definition::keys::{self, WorkloadSection};
 use crate::definition::notation::{parse_clock, parse_mix, parse_pattern};
-use crate::definition::values::{Noted, WorkloadTable, WorkloadValues, quoted, typed};
+use crate::definition::values::{Noted, WorkloadTable, WorkloadText};
 use crate::definition::{WorkloadDefinition, WorkloadGroup, content};
-use crate::threads::{ConstraintError, THREADS_MAX, ThreadParameters, check_threads};
+use crate::threads::{THREADS_MAX, ThreadParameters, check_threads};
 
 /// Maximum length of a definition.
 const BYTES_MAX: usize = 64 << 10;
@@ -28,7 +27,7 @@ const TRANSACTION_WITH_THREADS: &str = "a transaction workload adds threads unti
 pub(super) fn read_table<T>(
     text: &str,
     file: &str,
-    read: impl FnOnce(&mut WorkloadValues<'_>, &WorkloadTable<'_>) -> Result<T, Noted>,
+    read: impl FnOnce(&WorkloadTable<'_>) -> Result<T, Noted>,
 ) -> Result<T, TomlFaults> {
     if text.len() > BYTES_MAX {
         let message = format!(
@@ -41,14 +40,15 @@ pub(super) fn read_table<T>(
         });
     }
     let document = parse(file, text)?;
-    let mut values = WorkloadValues::new(text);
+    let text = WorkloadText::new(text);
     let top = WorkloadTable {
+        file: &text,
         keys: document.get_ref(),
         line: 1,
     };
-    match read(&mut values, &top) {
-        Ok(found) if values.are_right() => Ok(found),
-        _ => Err(values.into_faults(file)),
+    match read(&top) {
+        Ok(found) if text.is_right() => Ok(found),
+        _ => Err(text.into_faults(file)),
     }
 }
 
@@ -70,19 +70,20 @@ struct LocatedType {
     line: usize,
 }
 
-fn read_top(
-    values: &mut WorkloadValues<'_>,
-    top: &WorkloadTable<'_>,
-) -> Result<WorkloadDefinition, Noted> {
-    check_keys(values, top, &keys::TOP, &keys::TYPE);
-    let name = values.name(top, &keys::NAME);
-    let name = values.required(top, &keys::NAME, name);
-    let title = values.name(top, &keys::TITLE);
-    let division = read_division(values, top);
-    let types = read_types(values, top, division.ok());
-    check_constraints(values, top, &types);
-    let group = read_group(values, top, &types);
-    let content = content::read(values, top);
+fn read_top(top: &WorkloadTable<'_>) -> Result<WorkloadDefinition, Noted> {
+    check_keys(top, &keys::TOP, &keys::TYPE);
+    let name = top.required(&keys::NAME, top.name(&keys::NAME));
+    let title = top.name(&keys::TITLE);
+    let division = read_division(top).ok();
+    let types = top.tables(&keys::THREADS, NO_THREADS);
+    let types = types.into_iter().filter_map(|(index, table)| {
+        let (parameters, line) = (read_type(&table, index, division).ok()?, table.line);
+        Some(LocatedType { parameters, line })
+    });
+    let types: Vec<LocatedType> = types.collect();
+    check_constraints(top, &types);
+    let group = read_group(top, &types);
+    let content = content::read(top);
     let (name, (group, threads), content) = (name?, group?, content?);
     let title = title?.unwrap_or_else(|| name.clone());
     let parameters: Vec<_> = types.into_iter().map(|kind| kind.parameters).collect();
@@ -94,83 +95,41 @@ fn read_top(
     .map_err(|_| Noted)
 }
 
-fn read_division(
-    values: &mut WorkloadValues<'_>,
-    top: &WorkloadTable<'_>,
-) -> Result<Division, Noted> {
-    let partition = match values.word(top, &keys::ACCESS) {
-        Ok(None | Some("contiguous")) => Ok(Partition::Contiguous),
-        Ok(Some("interleaved")) => Ok(Partition::Interleaved),
-        Ok(Some("contentious")) => Ok(Partition::Contending),
-        Ok(Some(other)) => Err(values.refuse(top, &keys::ACCESS, &quoted(other))),
-        Err(noted) => Err(noted),
-    };
-    let block = values.size(top, &keys::BLOCK);
-    let block = match values.required(top, &keys::BLOCK, block) {
-        Ok(block @ ..1) => Err(values.refuse(top, &keys::BLOCK, &block.to_string())),
-        other => other,
-    };
-    let shares = values.integer(top, &keys::SHARES);
-    let shares = match values.required(top, &keys::SHARES, shares) {
-        Ok(shares) if !(1..=i64::from(u32::MAX)).contains(&shares) => {
-            Err(values.refuse(top, &keys::SHARES, &shares.to_string()))
-        }
-        other => other,
-    };
+fn read_division(top: &WorkloadTable<'_>) -> Result<Division, Noted> {
+    let partition = top.choice(
+        &keys::ACCESS,
+        &[
+            ("contiguous", Partition::Contiguous),
+            ("interleaved", Partition::Interleaved),
+            ("contentious", Partition::Contending),
+        ],
+    );
+    let block = top.within(&keys::BLOCK, top.size(&keys::BLOCK), 1..=i64::MAX);
+    let block = top.required(&keys::BLOCK, block);
+    let shares = top.integer(&keys::SHARES);
+    let shares = top.within(&keys::SHARES, shares, 1..=u32::MAX.into());
+    let shares = top.required(&keys::SHARES, shares);
     Ok(Division {
-        partition: partition?,
+        partition: partition?.unwrap_or(Partition::Contiguous),
         block: block?,
         shares: shares?,
     })
 }
 
-fn read_types(
-    values: &mut WorkloadValues<'_>,
-    top: &WorkloadTable<'_>,
-    division: Option<Division>,
-) -> Vec<LocatedType> {
-    let Some(value) = top.keys.get(keys::THREADS.name) else {
-        values.note(top.line, NO_THREADS);
-        return Vec::new();
-    };
-    let DeValue::Array(elements) = value.get_ref() else {
-        values.refuse(top, &keys::THREADS, &typed(value.get_ref()));
-        return Vec::new();
-    };
-    if elements.is_empty() {
-        let line = values.line_of(top, &keys::THREADS);
-        values.note(line, NO_THREADS);
-    }
-    let mut types = Vec::new();
-    for (index, element) in elements.iter().enumerate() {
-        let DeValue::Table(keys) = element.get_ref() else {
-            values.refuse(top, &keys::THREADS, &typed(element.get_ref()));
-            continue;
-        };
-        let line = values.line(&element.span());
-        let table = WorkloadTable { keys, line };
-        if let Ok(parameters) = read_type(values, &table, index, division) {
-            types.push(LocatedType { parameters, line });
-        }
-    }
-    types
-}
-
 fn read_type(
-    values: &mut WorkloadValues<'_>,
     table: &WorkloadTable<'_>,
     index: usize,
     division: Option<Division>,
 ) -> Result<ThreadParameters, Noted> {
-    check_keys(values, table, &keys::TYPE, &keys::TOP);
-    let name = values.name(table, &keys::NAME);
-    let count = values.integer(table, &keys::COUNT);
-    let io = values.size(table, &keys::IO);
-    let place = values.place(table);
-    let mix = values.notation(table, &keys::MIX, parse_mix);
-    let pattern = values.notation(table, &keys::SPACE, parse_pattern);
-    let clock = values.notation(table, &keys::TIME, parse_clock);
-    let ios_per_message = values.integer(table, &keys::IOS_PER_MESSAGE);
+    check_keys(table, &keys::TYPE, &keys::TOP);
+    let name = table.name(&keys::NAME);
+    let count = table.integer(&keys::COUNT);
+    let io = table.size(&keys::IO);
+    let place = table.place();
+    let mix = table.notation(&keys::MIX, parse_mix);
+    let pattern = table.notation(&keys::SPACE, parse_pattern);
+    let clock = table.notation(&keys::TIME, parse_clock);
+    let ios_per_message = table.integer(&keys::IOS_PER_MESSAGE);
     let (reads, writes) = mix?.unwrap_or((0, 0));
     let division = division.ok_or(Noted)?;
     Ok(ThreadParameters {
@@ -192,11 +151,7 @@ fn read_type(
 }
 
 /// Reports violated constraints at the type that violates them, or at the top if all do.
-fn check_constraints(
-    values: &mut WorkloadValues<'_>,
-    top: &WorkloadTable<'_>,
-    types: &[LocatedType],
-) {
+fn check_constraints(top: &WorkloadTable<'_>, types: &[LocatedType]) {
     let all: Vec<_> = types.iter().map(|kind| kind.parameters.clone()).collect();
     if all.is_empty() {
         return;
@@ -205,54 +160,45 @@ fn check_constraints(
     let alone: Vec<_> = all.chunks(1).map(violations).collect();
     for error in violations(&all) {
         let owner = alone.iter().position(|errors| errors.contains(&error));
-        let line = match error {
-            ConstraintError::FileTooLarge { .. } => values.line_of(top, &keys::SHARES),
-            _ => owner.map_or(top.line, |index| types[index].line),
+        let line = match error.is_of_shares {
+            true => top.line_of(&keys::SHARES),
+            false => owner.map_or(top.line, |index| types[index].line),
         };
-        values.note(line, error.to_string());
+        top.file.note(line, error.to_string());
     }
 }
 
 fn read_group(
-    values: &mut WorkloadValues<'_>,
     top: &WorkloadTable<'_>,
     types: &[LocatedType],
 ) -> Result<(Option<WorkloadGroup>, Option<u32>), Noted> {
-    let group = match values.word(top, &keys::GROUP) {
-        Ok(Some("transaction")) => Ok(Some(WorkloadGroup::Transaction)),
-        Ok(Some("batch")) => Ok(Some(WorkloadGroup::Batch)),
-        Ok(Some(other)) => Err(values.refuse(top, &keys::GROUP, &quoted(other))),
-        Ok(None) => Ok(None),
-        Err(noted) => Err(noted),
-    };
-    let threads = match values.integer(top, &keys::THREADS_FIXED) {
-        Ok(Some(count)) => match u32::try_from(count) {
-            Ok(count) if count <= THREADS_MAX => Ok((count > 0).then_some(count)),
-            _ => Err(values.refuse(top, &keys::THREADS_FIXED, &count.to_string())),
-        },
-        Ok(None) => Ok(None),
-        Err(noted) => Err(noted),
-    };
+    let groups = [
+        ("transaction", WorkloadGroup::Transaction),
+        ("batch", WorkloadGroup::Batch),
+    ];
+    let group = top.choice(&keys::GROUP, &groups);
+    let threads = top.integer(&keys::THREADS_FIXED);
+    let threads = top.within(&keys::THREADS_FIXED, threads, 0..=THREADS_MAX.into());
     let (group, threads) = (group?, threads?);
+    let threads = threads.filter(|&count| count > 0).map(|count| count as u32);
     let never_waits = |kind: &LocatedType| kind.parameters.clock.is_none();
     let is_transaction = match group {
         Some(group) => group == WorkloadGroup::Transaction,
         // An invalid type may be one that never waits.
-        None => values.are_right() && !types.iter().any(never_waits),
+        None => top.file.is_right() && !types.iter().any(never_waits),
     };
     if group == Some(WorkloadGroup::Batch) && threads.is_none() {
-        let line = values.line_of(top, &keys::GROUP);
-        values.note(line, BATCH_NEEDS_THREADS);
+        top.file
+            .note(top.line_of(&keys::GROUP), BATCH_NEEDS_THREADS);
     }
     if is_transaction && threads.is_some() {
-        let line = values.line_of(top, &keys::THREADS_FIXED);
-        values.note(line, TRANSACTION_WITH_THREADS);
+        let line = top.line_of(&keys::THREADS_FIXED);
+        top.file.note(line, TRANSACTION_WITH_THREADS);
     }
     Ok((group, threads))
 }
 
 pub(super) fn check_keys(
-    values: &mut WorkloadValues<'_>,
     table: &WorkloadTable<'_>,
     section: &WorkloadSection,
     other: &WorkloadSection,
@@ -266,6 +212,6 @@ pub(super) fn check_keys(
             Some(key) => format!("the key {key:?} belongs {}", other.belongs),
             None => unknown_key(typed, section.place, &section.names()),
         };
-        values.note(values.line(&name.span()), message);
+        table.file.note(table.file.line(&name.span()), message);
     }
 }

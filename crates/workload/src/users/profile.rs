@@ -74,39 +74,32 @@ pub struct UserProfile {
     pub transactions: Option<u64>,
 }
 
-/// Why a profile is invalid.
+/// Said if there is no profile.
+pub(crate) const NO_USERS: &str = "there are no users. Give at least one profile";
+
+/// Why profiles are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileError {
-    /// There is no profile.
-    #[error("there are no users. Give at least one profile")]
-    None,
-    /// There are too many profiles.
-    #[error("{count} profiles are more than {PROFILES_MAX}")]
-    TooMany { count: usize },
-    /// A number is out of range.
-    #[error("profile {profile:?}: {what} {value} must lie between {low} and {high}")]
-    Range {
-        profile: String,
-        /// Name of the number.
-        what: &'static str,
-        value: String,
-        /// Minimum.
-        low: String,
-        /// Maximum.
-        high: String,
-    },
-    /// There are too many users in total.
-    #[error("{users} users are more than {USERS_MAX}")]
-    TooManyUsers { users: u64 },
-    /// Neither reads nor writes.
-    #[error("profile {profile:?}: reads:writes 0:0 leaves nothing to do")]
-    NoMix { profile: String },
-    /// Two profiles have the same name.
-    #[error("profile {profile:?} is given twice")]
-    SameName {
-        /// The name.
-        profile: String,
-    },
+#[error("{text}")]
+pub struct ProfileError {
+    text: String,
+    /// Name of the invalid profile; empty if all are meant.
+    pub profile: String,
+}
+
+impl ProfileError {
+    fn of_all(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            profile: String::new(),
+        }
+    }
+
+    fn of(profile: &UserProfile, text: &str) -> Self {
+        Self {
+            text: format!("profile {:?}{text}", profile.name),
+            profile: profile.name.clone(),
+        }
+    }
 }
 
 /// Checks profiles.
@@ -116,83 +109,63 @@ pub enum ProfileError {
 pub fn check_profiles(profiles: &[UserProfile]) -> Result<(), Vec<ProfileError>> {
     let mut errors = Vec::new();
     if profiles.is_empty() {
-        errors.push(ProfileError::None);
+        errors.push(ProfileError::of_all(NO_USERS));
     }
-    if profiles.len() > PROFILES_MAX {
-        let count = profiles.len();
-        errors.push(ProfileError::TooMany { count });
+    let count = profiles.len();
+    if count > PROFILES_MAX {
+        let text = format!("{count} profiles are more than {PROFILES_MAX}");
+        errors.push(ProfileError::of_all(text));
     }
     for (index, profile) in profiles.iter().enumerate() {
         errors.extend(check_profile(profile));
         let mut earlier = profiles[..index].iter();
         if earlier.any(|other| other.name == profile.name) {
-            let profile = profile.name.clone();
-            errors.push(ProfileError::SameName { profile });
+            errors.push(ProfileError::of(profile, " is given twice"));
         }
     }
-    let users: u64 = profiles
-        .iter()
-        .map(|profile| u64::from(profile.users))
-        .sum();
+    let users: u64 = profiles.iter().map(|it| u64::from(it.users)).sum();
     if users > u64::from(USERS_MAX) {
-        errors.push(ProfileError::TooManyUsers { users });
+        let text = format!("{users} users are more than {USERS_MAX}");
+        errors.push(ProfileError::of_all(text));
     }
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(errors)
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(errors),
     }
 }
 
 fn check_profile(profile: &UserProfile) -> Vec<ProfileError> {
     let mut errors = Vec::new();
-    let mut number = |what, value: u64, low: u64, high: u64| {
-        if !(low..=high).contains(&value) {
-            errors.push(ProfileError::Range {
-                profile: profile.name.clone(),
-                what,
-                value: value.to_string(),
-                low: low.to_string(),
-                high: high.to_string(),
-            });
+    let mut refuse = |text: &str| errors.push(ProfileError::of(profile, text));
+    let mut within = |is_within: bool, what: &str, value: String, [low, high]: [String; 2]| {
+        if !is_within {
+            refuse(&format!(
+                ": {what} {value} must lie between {low} and {high}"
+            ));
         }
     };
-    number("users", profile.users.into(), 1, USERS_MAX.into());
-    number(
-        "I/Os per transaction",
-        profile.ios.into(),
-        1,
-        IOS_MAX.into(),
-    );
-    let all = profile.transactions.unwrap_or(1);
-    number("transactions", all, 1, u64::MAX);
-    let mut refuse = |what, value: String, low: String, high: String| {
-        let profile = profile.name.clone();
-        errors.push(ProfileError::Range {
-            profile,
-            what,
-            value,
-            low,
-            high,
-        });
-    };
-    if !(1..=IO_BYTES_MAX).contains(&profile.io_size) {
-        let size = |bytes: u32| Bytes(u64::from(bytes)).to_string();
-        let (low, high) = (size(1), size(IO_BYTES_MAX));
-        refuse("the I/O size", size(profile.io_size), low, high);
+    let numbers = [
+        ("users", profile.users.into(), USERS_MAX.into()),
+        ("I/Os per transaction", profile.ios.into(), IOS_MAX.into()),
+        ("transactions", profile.transactions.unwrap_or(1), u64::MAX),
+    ];
+    for (what, value, high) in numbers {
+        let range = [1, high].map(|it: u64| it.to_string());
+        within((1..=high).contains(&value), what, value.to_string(), range);
     }
+    let size = |bytes: u32| Bytes(u64::from(bytes)).to_string();
+    let is_size = (1..=IO_BYTES_MAX).contains(&profile.io_size);
+    let sizes = [1, IO_BYTES_MAX].map(size);
+    within(is_size, "the I/O size", size(profile.io_size), sizes);
+    let spans = || ["0".to_owned(), SPAN_MAX.to_string()];
     let think = profile.think.mean_ns;
-    if !(0.0..=SPAN_MAX.as_nanos() as f64).contains(&think) {
-        let typed = units::format_duration_ns(think);
-        refuse("the think time", typed, "0".into(), SPAN_MAX.to_string());
-    }
-    if profile.cpu_ns > SPAN_MAX.as_nanos() {
-        let typed = Duration::from_nanos(profile.cpu_ns).to_string();
-        refuse("the CPU work", typed, "0".into(), SPAN_MAX.to_string());
-    }
+    let is_span = (0.0..=SPAN_MAX.as_nanos() as f64).contains(&think);
+    let typed = units::format_duration_ns(think);
+    within(is_span, "the think time", typed, spans());
+    let work = Duration::from_nanos(profile.cpu_ns);
+    within(work <= SPAN_MAX, "the CPU work", work.to_string(), spans());
     if profile.reads == 0 && profile.writes == 0 {
-        let profile = profile.name.clone();
-        errors.push(ProfileError::NoMix { profile });
+        refuse(": reads:writes 0:0 leaves nothing to do");
     }
     errors
 }

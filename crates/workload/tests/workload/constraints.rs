@@ -3,8 +3,8 @@
 
 use crate::support::{parameters, with};
 use workload::{
-    ConstraintError, Gap, GapShape, IOS_PER_MESSAGE_MAX, Partition, Pattern, Placement,
-    THREADS_MAX, ThreadParameters, ThreadType, check_threads,
+    Gap, GapShape, IOS_PER_MESSAGE_MAX, Partition, Pattern, Placement, THREADS_MAX,
+    ThreadParameters, ThreadType, check_threads,
 };
 
 fn messages(types: &[ThreadParameters], file: Option<u64>) -> Vec<String> {
@@ -261,11 +261,15 @@ fn a_clock_has_a_rate() {
     check_accepted(|p| p.clock = Some(gap(0.5)), None);
     check_accepted(|p| p.clock = Some(gap(1e300)), None);
     for mean_ns in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
-        let errors = check_threads(&[with(|p| p.clock = Some(gap(mean_ns)))], None)
-            .expect_err("a rate that is none");
+        let errors = messages(&[with(|p| p.clock = Some(gap(mean_ns)))], None);
+        let [error] = errors.as_slice() else {
+            panic!("{mean_ns}: {errors:?}");
+        };
+        let expected = "type \"batch\": the rate of I/Os per second is ";
+        assert!(error.starts_with(expected), "{mean_ns}: {error}");
         assert!(
-            matches!(errors[..], [ConstraintError::Parameter { .. }]),
-            "{mean_ns}: {errors:?}"
+            error.ends_with("and must be above zero and finite"),
+            "{error}"
         );
     }
 }
