@@ -4,10 +4,12 @@
 //! A machine is nested devices: a host around a link around a server around an array around disks.
 //! Each owns the device behind it, and asks it for its next event.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt::Debug;
 
 use units::Instant;
+
+use crate::due::DueQueue;
 use workload::{ClientId, Durability, Errno};
 
 use crate::done::Done;
@@ -224,37 +226,29 @@ pub struct CacheReads {
 /// Future events in order of time; events at the same instant keep the order in which they were
 /// planned.
 #[derive(Clone, Debug)]
-pub struct Calendar<T> {
-    /// By time, and then in the order of planning.
-    entries: BTreeMap<(Instant, u64), T>,
-    sequence: u64,
-}
+pub struct Calendar<T>(DueQueue<T>);
 
 impl<T> Default for Calendar<T> {
     fn default() -> Self {
-        Self {
-            entries: BTreeMap::new(),
-            sequence: 0,
-        }
+        Self(DueQueue::default())
     }
 }
 
 impl<T> Calendar<T> {
     /// Plans an event.
     pub fn plan(&mut self, at: Instant, what: T) {
-        self.entries.insert((at, self.sequence), what);
-        self.sequence += 1;
+        self.0.push(at.0, what);
     }
 
     /// Time of the next event.
     pub fn next(&self) -> Option<Instant> {
-        self.entries.first_key_value().map(|(&(at, _), _)| at)
+        self.0.first().map(Instant)
     }
 
     /// Takes the next event due by `now`.
     pub fn take(&mut self, now: Instant) -> Option<T> {
         self.next().filter(|&at| at <= now)?;
-        self.entries.pop_first().map(|(_, what)| what)
+        self.0.pop().map(|(_, what)| what)
     }
 }
 

@@ -11,6 +11,7 @@ mod disk;
 mod done;
 mod drive;
 mod driver;
+mod due;
 mod event_loops;
 mod facts;
 mod faults;

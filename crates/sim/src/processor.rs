@@ -7,9 +7,9 @@
 //! has received since it arrived, plus the value of `attained` at that time. A piece is done when
 //! `attained` reaches its mark, so only one number changes instead of all remaining times.
 
-use std::collections::BTreeMap;
-
 use units::{Duration, Instant};
+
+use crate::due::DueQueue;
 
 /// Marks closer than this, in nanoseconds, are reached together.
 const TOLERANCE_NS: f64 = 0.5;
@@ -26,10 +26,9 @@ pub struct Processors<T> {
     attained: f64,
     /// When `attained` was last updated.
     at: Instant,
-    /// By the value of `attained` when they are done, and then in their order. Marks are not
-    /// negative, so that their bits rise with them.
-    pieces: BTreeMap<(u64, u64), T>,
-    sequence: u64,
+    /// By the value of `attained` when they are done. Marks are not negative, so that their bits
+    /// rise with them.
+    pieces: DueQueue<T>,
     /// When the next piece is done without further arrivals.
     next: Option<Instant>,
 }
@@ -44,8 +43,7 @@ impl<T> Processors<T> {
             pollers: 0,
             attained: 0.0,
             at: Instant::START,
-            pieces: BTreeMap::new(),
-            sequence: 0,
+            pieces: DueQueue::default(),
             next: None,
         }
     }
@@ -63,8 +61,7 @@ impl<T> Processors<T> {
             self.attained = 0.0;
         }
         let mark = self.attained + work_ns as f64;
-        self.pieces.insert((mark.to_bits(), self.sequence), what);
-        self.sequence += 1;
+        self.pieces.push(mark.to_bits(), what);
         self.plan();
     }
 
@@ -77,7 +74,7 @@ impl<T> Processors<T> {
     pub fn take_done(&mut self, now: Instant) -> Option<T> {
         let due = self.next.filter(|&due| due <= now)?;
         self.advance(due);
-        let ((mark, _), what) = self.pieces.pop_first()?;
+        let (mark, what) = self.pieces.pop()?;
         // Rounded up to whole nanoseconds, the instant may be slightly after the mark.
         self.attained = self.attained.max(f64::from_bits(mark));
         self.plan();
@@ -137,7 +134,7 @@ impl<T> Processors<T> {
             self.next = None;
             return;
         }
-        self.next = self.pieces.first_key_value().map(|(&(mark, _), _)| {
+        self.next = self.pieces.first().map(|mark| {
             let left = (f64::from_bits(mark) - self.attained).max(0.0);
             if left <= TOLERANCE_NS {
                 return self.at;
