@@ -23,10 +23,10 @@ pub(super) fn printed(name: &str, estimate: Estimate) -> String {
     Printed::of(&Figure::time_ns(name, estimate)).in_line()
 }
 
-/// All times of a curve over its load, estimates included, with the latency of the lowest load.
+/// All times of a curve over its load, estimates included, with the latency of the fewest clients.
+/// In order of clients: the load may fall as they are added.
 pub(crate) fn curve(curve: &Curve) -> Option<Plot> {
-    let mut points: Vec<&CurvePoint> = curve.points.iter().collect();
-    points.sort_by(|one, other| one.load.value.total_cmp(&other.load.value));
+    let points: Vec<&CurvePoint> = curve.points.iter().collect();
     let times = times_of(curve).into_iter();
     let series = times.map(|(name, of, is_hidden)| Series {
         is_hidden,
@@ -34,14 +34,15 @@ pub(crate) fn curve(curve: &Curve) -> Option<Plot> {
     });
     let series = series.filter(|it| !it.places.is_empty());
     let mut plot = over_load(curve, "latency", series.collect())?;
-    let lowest = points.first().filter(|_| points.len() > 1);
-    plot.guides.extend(lowest.map(|it| idle(curve, it)));
+    let fewest = points.first().filter(|_| points.len() > 1);
+    let fewest = fewest.and_then(|first| points.iter().rfind(|it| it.clients == first.clients));
+    plot.guides.extend(fewest.map(|it| idle(curve, it)));
     Some(plot.titled(&curve.title, NOTE))
 }
 
 /// The latency where nothing waits.
-fn idle(curve: &Curve, lowest: &CurvePoint) -> Guide {
-    let time = lowest.time(curve.channel).value;
+fn idle(curve: &Curve, fewest: &CurvePoint) -> Guide {
+    let time = fewest.time(curve.channel).value;
     let printed = in_print(&format_duration_ns(time));
     Guide::height(Extent::exact(time / SECOND), format!("idle {printed}"))
 }

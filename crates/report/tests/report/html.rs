@@ -400,6 +400,17 @@ fn a_curve_is_drawn_with_its_points_levels_and_highest_load() {
     );
 }
 
+/// Bug: a disk that gives one client 57.5/s at 17.4 ms and two 56.0/s at 34.8 ms was said to take
+/// 34.8 ms idle, the latency of the lowest load, and its line ran back and forth.
+#[test]
+fn idle_is_the_latency_of_the_fewest_clients() {
+    let mut run = sample::run();
+    let points = &mut run.curves[0].points;
+    points[1].load = points[0].load.scale(0.9);
+    let page = html(&run);
+    assert!(page.contains("idle 47.1 µs"), "{page}");
+}
+
 #[test]
 fn what_to_mind_is_ordered_by_weight_and_told_once() {
     let (_, mut run, _) = kinds().swap_remove(1);
