@@ -2,7 +2,7 @@
 
 use crate::names::words;
 use crate::style::Tone;
-use results::{Access, Curve, LevelOutcome, Measurement, Run, Trust, Unit, Work};
+use results::{Access, Curve, LevelOutcome, Measurement, Row, Run, Table, Trust, Unit, Work};
 use stats::Estimate;
 use units::{
     format_count, format_duration_ns, format_interval_count, format_interval_ns,
@@ -257,14 +257,26 @@ fn of_tables(run: &Run) -> Vec<String> {
     let shown = listed.rows.iter().filter_map(|row| {
         let head = row.headline()?;
         let value = head.metric.unit.format(head.value.value);
+        let name = subject(&listed, row);
         let name = match head.metric.unit {
             // A bare number does not say what it is.
-            Unit::Ratio => format!("{} {}", listed.row_name(row), words(&head.metric.name)),
-            _ => listed.row_name(row),
+            Unit::Ratio => format!("{name} {}", words(&head.metric.name)),
+            _ => name,
         };
         Some(format!("{name} {}{value}", mark(row.trust)))
     });
     shown.collect()
+}
+
+/// What a row is about: `test 1`, where its name is a number.
+pub(crate) fn subject(table: &Table, row: &Row) -> String {
+    let name = table.row_name(row);
+    match table.factors.first() {
+        Some(factor) if name.starts_with(|it: char| it.is_ascii_digit()) => {
+            format!("{factor} {name}")
+        }
+        _ => name,
+    }
 }
 
 /// The loads at the last two levels that were reached.

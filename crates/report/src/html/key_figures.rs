@@ -4,7 +4,7 @@
 use results::{Figure, Row, Run, Table, Trust, Unit};
 
 use super::tables::ranked;
-use crate::figure::QUOTED;
+use crate::figure::{QUOTED, subject};
 use crate::markup::{Printed, escaped, in_print};
 use crate::names::{metric_words, words};
 
@@ -99,9 +99,12 @@ fn name(run: &Run, table: &Table, row: &Row) -> String {
         }
         _ if row.levels.is_empty() => words(&name),
         // The name of a target may have the sign, too.
-        _ => table.factors.iter().fold(name, |name, factor| {
-            name.replace(&format!("{factor}="), &format!("{factor} "))
-        }),
+        _ => table
+            .factors
+            .iter()
+            .fold(subject(table, row), |name, factor| {
+                name.replace(&format!("{factor}="), &format!("{factor} "))
+            }),
     }
 }
 

@@ -4,6 +4,8 @@ use report::{Style, check_up, curve_table, headline, html, inspection, measureme
 use results::{Access, CurvePoint, Resolution, Run, Status, Warning, WarningCode};
 use stats::Verdict;
 
+use crate::kinds::{judged, kinds};
+
 pub(super) const ASCII: Style = Style {
     width: 80,
     color: false,
@@ -323,6 +325,26 @@ fn a_row_without_a_usable_interval_is_not_sound() {
     check(&run);
 }
 
+/// Bug: the list of runs said "1 18.0 s, 2 11.7 s" of the tests 1 and 2.
+#[test]
+fn what_a_number_names_is_said_in_lists() {
+    let mut run = kinds()
+        .iter()
+        .find(|it| it.0 == "files")
+        .expect("files")
+        .1
+        .clone();
+    let table = &mut run.tables[0];
+    let count = table.rows[0].levels.len();
+    for row in &mut table.rows {
+        row.levels = vec![String::new(); count];
+        row.levels[0] = "4A".into();
+    }
+    let factor = table.factors[0].clone();
+    let said = headline(&run);
+    assert!(said.starts_with(&format!("{factor} 4A ")), "{said}");
+}
+
 /// Who measures through the page cache, asked or not, reads so beside the rate and in the answer.
 #[test]
 fn what_the_page_cache_did_stands_beside_the_rate() {
@@ -333,7 +355,7 @@ fn what_the_page_cache_did_stands_beside_the_rate() {
         run.measurements.truncate(1);
         let row = &mut run.measurements[0];
         (row.access, row.page_cache_share) = (access, share);
-        check_up(&crate::kinds::judged(run), &Style::default())
+        check_up(&judged(run), &Style::default())
     };
     let cached = shown(Access::Buffered, Some(0.97));
     assert!(cached.contains("page cache\n"), "{cached}");
