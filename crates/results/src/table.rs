@@ -457,13 +457,31 @@ impl Table {
         self.name == POINTS
     }
 
+    /// The rows in their order, or, where they are ranked, the best first.
+    pub fn ranked(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        if self.show.is_ranked {
+            let rank = |row: &&Row| {
+                let head = row.headline().filter(|it| it.value.value.is_finite());
+                head.map_or(f64::INFINITY, |it| match it.metric.better {
+                    Better::Higher => -it.value.value,
+                    Better::Lower | Better::Neither => it.value.value,
+                })
+            };
+            rows.sort_by(|one, other| rank(one).total_cmp(&rank(other)));
+        }
+        rows
+    }
+
     /// The rows that represent the run in lists, briefly named: the marked ones, or the first two.
     pub fn listed(&self) -> Self {
+        let ranked = self.ranked().into_iter();
+        let rows: Vec<Row> = match self.rows.iter().any(|row| row.is_listed) {
+            true => ranked.filter(|row| row.is_listed).cloned().collect(),
+            false => ranked.take(2).cloned().collect(),
+        };
         let mut listed = self.clone().briefly_named();
-        match self.rows.iter().any(|row| row.is_listed) {
-            true => listed.rows.retain(|row| row.is_listed),
-            false => listed.rows.truncate(2),
-        }
+        listed.rows = rows;
         listed
     }
 
@@ -520,5 +538,26 @@ mod tests {
         check(&["measurement"], &["random-read"], "random-read");
         check(&["block", "depth"], &["4 KiB", "1"], "block=4 KiB, depth=1");
         check(&["test", "spacing"], &["1", ""], "test=1");
+    }
+
+    #[test]
+    fn lists_show_the_best_of_ranked_rows() {
+        let row = |name: &str, iops| {
+            let figures = [crate::metric::IOPS.of(Estimate::exact(iops, 1.0))];
+            Row::new(vec![name.into()], figures, "iops", Trust::Reliable, &[])
+        };
+        let rows = vec![row("slow", 50.0), row("fast", 75.0), row("middle", 60.0)];
+        let mut table = Table::new("cells", &["target"], rows);
+        let names = |table: &Table| {
+            let listed = table.listed();
+            listed
+                .rows
+                .iter()
+                .map(|it| it.levels[0].clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(&table), ["slow", "fast"]);
+        table.show.is_ranked = true;
+        assert_eq!(names(&table), ["fast", "middle"]);
     }
 }

@@ -3,7 +3,6 @@
 
 use results::{Figure, Row, Run, Table, Trust, Unit};
 
-use super::tables::ranked;
 use crate::figure::{QUOTED, subject};
 use crate::markup::{Printed, escaped, in_print};
 use crate::names::{metric_words, words};
@@ -76,7 +75,7 @@ fn rows<'a>(run: &Run, tables: &'a [Table]) -> Vec<(&'a Table, &'a Row)> {
         rows.retain(|(_, row)| row.trust == Trust::Reliable);
     }
     if let Some((table, _)) = rows.first() {
-        let order = ranked(table);
+        let order = table.ranked();
         let rank = |row: &Row| order.iter().position(|it| std::ptr::eq(*it, row));
         rows.sort_by_key(|it| (place(it), rank(it.1)));
     }

@@ -1,7 +1,7 @@
 //! The tables of a run as tables of a page: values with their intervals, a strip that shows them on
 //! one scale, how far each row can be trusted.
 
-use results::{Better, Figure, Metric, Role, Row, Run, Table, Trust, Unit};
+use results::{Figure, Metric, Role, Row, Run, Table, Trust, Unit};
 use units::format_counted;
 
 use crate::figure::{indicative_legend, legend};
@@ -165,7 +165,7 @@ pub(super) fn one(
         text.push_str("<th scope=\"col\">trust</th>");
     }
     text.push_str("</tr></thead>\n<tbody>\n");
-    for row in ranked(table) {
+    for row in table.ranked() {
         text.push_str(&format!("<tr class=\"{}\">", row.trust.name()));
         text.push_str(&levels(run, table, row));
         if let Some(strip) = &strip {
@@ -183,22 +183,6 @@ pub(super) fn one(
     }
     text.push_str("</tbody></table></div>\n");
     text
-}
-
-/// The rows as they stand on a page: in their order, or the best first.
-pub(super) fn ranked(table: &Table) -> Vec<&Row> {
-    let mut rows: Vec<&Row> = table.rows.iter().collect();
-    if table.show.is_ranked {
-        let rank = |row: &&Row| {
-            let head = row.headline().filter(|it| it.value.value.is_finite());
-            head.map_or(f64::INFINITY, |it| match it.metric.better {
-                Better::Higher => -it.value.value,
-                Better::Lower | Better::Neither => it.value.value,
-            })
-        };
-        rows.sort_by(|one, other| rank(one).total_cmp(&rank(other)));
-    }
-    rows
 }
 
 /// The factors that some row has a level of, and the first, which names the rows.
