@@ -10,6 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::change::clipped;
 use crate::gaps::Silence;
 use crate::store::{ArrivalPattern, SlotStore};
 use crate::variance::{initial_positive_sequence, mean, student_t};
@@ -56,8 +57,12 @@ pub struct Cut {
 
 /// Finds the cut (`eval`, section 5). The gate is asked about `influence`, whose mean is what is
 /// estimated: times of slots with few completions differ wildly where the device is slow, and weigh
-/// as much as those with many. MSER looks at `means`, the levels themselves.
+/// as much as those with many. Slots far off are taken as less far: one long queue in the first
+/// half, or a few operations of a heavy tail, are no other level, and the second half, which the
+/// test takes its variance from, may have none of them. MSER looks at `means`, the levels
+/// themselves.
 pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> Cut {
+    let influence = &clipped(influence);
     if let Some(warm_up) = store.warm_up_slots() {
         // Users come one after the other, however long the warm-up.
         let slots = warm_up.max(store.lead_in_slots()).min(means.len());

@@ -12,6 +12,7 @@ mod rab;
 mod random_access;
 mod repeats;
 mod ssd;
+mod stationary;
 mod study;
 mod study_files;
 mod study_stopped;
