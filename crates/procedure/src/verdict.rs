@@ -9,7 +9,7 @@ mod rules;
 mod trials;
 
 use results::environment::TargetKind;
-use results::{Row, Run, RunVerdict, Status, Table, Trust, WarningCode};
+use results::{Row, Run, RunVerdict, Status, Table, Trust, WarningCode, main_rows};
 use units::{capitalised, format_duration_ns};
 
 use reason::{blamed, bound, in_words};
@@ -150,9 +150,16 @@ pub fn verdict(run: &Run) -> RunVerdict {
         Err(_) => rows_at_issue(&answer, &tables),
     };
     let worst = about.iter().map(|row| row.trust).max();
-    let blamed = blamed(run, &about);
+    let mostly_marked = mostly_marked(run, &tables);
+    let blamed = match (&mostly_marked, worst) {
+        (Some(rows), Some(Trust::Reliable)) => blamed(run, rows),
+        _ => blamed(run, &about),
+    };
     let (sentence, trust) = match (answered, worst) {
-        (Ok(answered), _) => (answered, worst.unwrap_or(Trust::Reliable)),
+        (Ok(answered), _) => {
+            let of_run = Trust::reliable_if(mostly_marked.is_none());
+            (answered, of_run.max(worst.unwrap_or(of_run)))
+        }
         (Err(_), None) => (nothing_measured(run), Trust::Invalid),
         (Err(still), Some(worst)) => {
             let why = in_words(run, &about, blamed.first().copied());
@@ -180,6 +187,15 @@ pub fn verdict(run: &Run) -> RunVerdict {
         because,
         goals: run.goals_outcome(),
     }
+}
+
+/// The results of the run if most of them cannot be quoted. The points and levels of a curve are
+/// of one result.
+fn mostly_marked<'a>(run: &Run, tables: &'a [Table]) -> Option<Vec<&'a Row>> {
+    let rows: Vec<&Row> = main_rows(tables).iter().collect();
+    let reliable = rows.iter().filter(|row| row.trust.is_usable()).count();
+    let is_of_rows = run.curve().is_none() || !run.measurements.is_empty();
+    (is_of_rows && 2 * reliable < rows.len()).then_some(rows)
 }
 
 /// The rows that an answer would be about; if there are none, all.

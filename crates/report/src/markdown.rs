@@ -5,6 +5,7 @@ use results::{Figure, Metric, Row, Run, Status, Table};
 use crate::check_up::{CONCLUSIONS, FINDINGS, machine};
 use crate::figure::{INDICATIVE, estimated, mark};
 use crate::note;
+use crate::standing::share;
 use crate::target;
 use crate::verdicts::{self, evidence};
 
@@ -82,8 +83,9 @@ pub(crate) fn verdict(run: &Run) -> String {
             .goals
             .map_or_else(String::new, |goals| format!(" Goals: {}.", goals.name()));
         let sentence = plain(&it.sentence);
+        let share = share(run).map_or_else(String::new, |it| format!(", {it}"));
         format!(
-            "\n**{sentence}** Trust: {}{because}.{goals}\n",
+            "\n**{sentence}** Trust: {}{because}{share}.{goals}\n",
             it.trust.name()
         )
     });

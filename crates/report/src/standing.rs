@@ -1,6 +1,8 @@
 //! What came of a run, and how far its figures can be relied on, in a few lines.
 
-use results::{Curve, LimitVerdict, Measurement, Resolution, Run, Status, Table, Trust};
+use results::{
+    Curve, LimitVerdict, Measurement, Resolution, Row, Run, Status, Table, Trust, main_rows,
+};
 use stats::RESOLVABLE;
 use units::{format_counted, format_duration_ns};
 
@@ -64,7 +66,7 @@ fn reasons(run: &Run) -> impl Iterator<Item = String> {
     let rows = match measurements.is_empty() && run.curve().is_none() {
         // The first table has the rows of the screen.
         true => {
-            let rows = counts(run, first(&run.tables()));
+            let rows = counts(&run.tables());
             // Where there is no answer, reliable rows are no reason to trust one.
             let is_at_odds = !is_answered(run) && rows[1..].iter().all(|(_, rows)| *rows == 0);
             of_counts(rows).filter(|_| !is_at_odds)
@@ -78,11 +80,6 @@ fn reasons(run: &Run) -> impl Iterator<Item = String> {
     parts.into_iter().flatten()
 }
 
-/// The rows of a screen.
-pub(crate) fn first(tables: &[Table]) -> &[Table] {
-    &tables[..tables.len().min(1)]
-}
-
 /// The trials that have rows of their own.
 fn shown(run: &Run) -> &[Measurement] {
     match run.are_trials_summed_up() {
@@ -91,17 +88,10 @@ fn shown(run: &Run) -> &[Measurement] {
     }
 }
 
-/// How many rows can be trusted how far: trials, or the rows of `tables` of a run without any, but
-/// for parts of others.
-pub(crate) fn counts(run: &Run, tables: &[Table]) -> [(Trust, usize); 3] {
-    let of_trials: Vec<Trust> = shown(run).iter().map(trust).collect();
-    if !of_trials.is_empty() {
-        return counted(&of_trials);
-    }
-    let rows = tables.iter().filter(|it| !it.are_steps);
-    let rows = rows.flat_map(|table| &table.rows);
-    let of_tables: Vec<Trust> = rows.map(|row| row.trust).collect();
-    counted(&of_tables)
+/// How many results can be trusted how far.
+pub(crate) fn counts(tables: &[Table]) -> [(Trust, usize); 3] {
+    let trust = |row: &Row| row.trust;
+    counted(&main_rows(tables).iter().map(trust).collect::<Vec<_>>())
 }
 
 fn counted(rows: &[Trust]) -> [(Trust, usize); 3] {
@@ -109,6 +99,13 @@ fn counted(rows: &[Trust]) -> [(Trust, usize); 3] {
         let count = rows.iter().filter(|it| **it == trust).count();
         (trust, count)
     })
+}
+
+/// How many results are reliable and how many are not, if any is not.
+pub(crate) fn share(run: &Run) -> Option<String> {
+    let counts = counts(&run.tables());
+    let all: usize = counts.iter().map(|it| it.1).sum();
+    of_counts(counts).filter(|_| counts[0].1 < all)
 }
 
 /// Whether there is an answer that can be quoted.

@@ -104,7 +104,7 @@ pub use transfer::{
     TransferSeries, TransferStream,
 };
 pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
-pub use verdict::RunVerdict;
+pub use verdict::{RunVerdict, main_rows};
 pub use warning::{Severity, Warning};
 pub use warning_code::{UnlistedCode, WarningCode, WarningScope};
 pub use what_if::{

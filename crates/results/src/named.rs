@@ -4,7 +4,7 @@
 use crate::measurement::Measurement;
 use crate::reading::{Reading, Unit};
 use crate::run::Run;
-use crate::table::{Figure, Row, Table, Trust};
+use crate::table::{Figure, Role, Row, Table, Trust};
 use crate::tables::{OPERATIONS, POINTS};
 use crate::warning_code::WarningCode;
 
@@ -23,6 +23,10 @@ pub struct NamedFigure {
     pub figure: Figure,
     /// How far it can be used.
     pub trust: Trust,
+    /// Whether a warning about its row spoils it.
+    is_spoiled: bool,
+    /// Whether it is the headline of a row that represents the run in lists.
+    is_leading: bool,
 }
 
 impl NamedFigure {
@@ -60,12 +64,16 @@ impl Run {
                 false => format!("{}.", table.row_name(row)),
             };
             let name = table.row_name(row);
+            let mut codes = row.warnings.iter();
+            let is_spoiled = row.trust == Trust::Unstable && codes.any(WarningCode::spoils_value);
             let figures = row.figures.iter().filter(|it| !it.is_detail());
             figures.map(move |figure| NamedFigure {
                 name: format!("{prefix}{}", figure.metric.name),
                 row: name.clone(),
                 figure: figure.clone(),
                 trust: row.trust,
+                is_spoiled,
+                is_leading: row.is_listed && figure.metric.role == Role::Headline,
             })
         });
         named.collect()
@@ -86,8 +94,8 @@ impl Run {
         added.map(|it| it.name.as_str())
     }
 
-    /// The same figures without intervals. Leaves out unusable rows, latency under a load that was
-    /// not sustained, and rows of single hosts.
+    /// The same figures without intervals, those first that represent the run in lists. Leaves out
+    /// unusable rows, latency under a load that was not sustained, and rows of single hosts.
     pub fn readings(&self) -> Vec<Reading> {
         let usable = self.named_figures().into_iter().filter(|it| {
             let is_known = it.figure.value.value.is_finite();
@@ -97,9 +105,12 @@ impl Run {
             let is_usable = it.trust != Trust::Invalid && !is_meaningless;
             is_known && is_usable && !self.is_of_one_host(&it.row)
         });
-        let readings = usable.map(|it| {
+        let mut usable: Vec<NamedFigure> = usable.collect();
+        usable.sort_by_key(|it| !it.is_leading);
+        let readings = usable.into_iter().map(|it| {
             let metric = it.figure.metric;
-            Reading::new(it.name, metric.unit, it.figure.value.value, metric.better)
+            let value = it.figure.value.value;
+            Reading::new(it.name, metric.unit, value, metric.better).spoiled(it.is_spoiled)
         });
         readings.collect()
     }

@@ -7,6 +7,8 @@ use units::{
     format_interval_ns, format_interval_rate, parse_percent, parse_rate,
 };
 
+use crate::show::is_false;
+
 units::words! {
     /// The unit of a reading.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +64,9 @@ pub struct Reading {
     /// Interval from the variation within the repeat, if the repeat is a single trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Estimate>,
+    /// Whether something spoiled it, so that it must not be quoted. An unknown interval does not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_spoiled: bool,
 }
 
 /// Numbers; null is NaN.
@@ -80,6 +85,7 @@ impl Reading {
             better,
             parts: Vec::new(),
             within: None,
+            is_spoiled: false,
         }
     }
 
@@ -88,6 +94,12 @@ impl Reading {
     pub fn within(mut self, interval: Estimate) -> Self {
         self.within = interval.is_bounded().then_some(interval);
         self
+    }
+
+    /// Sets whether something spoiled it.
+    #[must_use]
+    pub fn spoiled(self, is_spoiled: bool) -> Self {
+        Self { is_spoiled, ..self }
     }
 
     /// Adds the samples behind the value.

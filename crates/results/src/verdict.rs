@@ -34,13 +34,23 @@ const LOWERING: [WarningCode; 16] = [
     WarningCode::StudyNotPrecise,
 ];
 
+/// Those that a single value may have without being wrong: repeats have an interval of their own.
+const OF_INTERVAL: [WarningCode; 5] = [
+    WarningCode::TooFewSamples,
+    WarningCode::NotConverged,
+    WarningCode::Drift,
+    WarningCode::InvalidRepeats,
+    WarningCode::StudyNotPrecise,
+];
+
 /// The verdict of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunVerdict {
     /// The answer, or why there is none and what can still be said. Never quotes a figure of an
     /// unstable or invalid row.
     pub sentence: String,
-    /// Trust in the least reliable row that the sentence uses.
+    /// Trust in the least reliable row that the sentence uses. Never reliable if most results of
+    /// the run are not.
     pub trust: Trust,
     /// Codes of the warnings that lower the trust, the most important first.
     pub because: Vec<WarningCode>,
@@ -82,6 +92,23 @@ impl Warning {
             Severity::Info => false,
         }
     }
+
+    /// Whether a value with this warning must not be quoted, even as one of several repeats.
+    pub fn spoils_value(&self) -> bool {
+        self.severity == Severity::Warning && self.code.spoils_value()
+    }
+}
+
+impl WarningCode {
+    pub(crate) fn spoils_value(&self) -> bool {
+        LOWERING.contains(self) && !OF_INTERVAL.contains(self)
+    }
+}
+
+/// The results that a screen counts: the rows of the first table, unless they are parts of others.
+pub fn main_rows(tables: &[Table]) -> &[Row] {
+    let first = tables.first().filter(|it| !it.are_steps);
+    first.map_or(&[], |table| &table.rows)
 }
 
 impl Run {

@@ -254,7 +254,7 @@ pub fn run_study(
     warnings.extend(ended.warnings);
     warnings.extend(ranks.map(hosts::note));
     warnings.extend(unprecise);
-    warnings.extend(of_replicates(&study.replicates));
+    warnings.extend(of_replicates(&study));
     warnings.extend(without_figures(&study).or_else(|| void_replicates(&study)));
     warnings.extend(models::no_chance(
         &request.definition,
@@ -414,13 +414,18 @@ fn void_replicates(study: &Study) -> Option<Warning> {
     })
 }
 
-/// Warnings of repeats, each code once.
-fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
+/// Warnings of repeats, each code once. Too few operations in each matter only where there are too
+/// few repeats as well.
+fn of_replicates(study: &Study) -> Vec<Warning> {
+    let replicates = &study.replicates;
+    let usable = study.cells.iter().filter_map(|it| it.usable).min();
+    let are_enough = usable.is_some_and(|it| it >= PAIRS_MIN as u32);
     let mut found: Vec<(&Warning, usize)> = Vec::new();
     for replicate in replicates {
         let mut codes: Vec<&WarningCode> = Vec::new();
         for warning in &replicate.warnings {
-            if codes.contains(&&warning.code) {
+            let is_made_up = are_enough && warning.code == WarningCode::TooFewSamples;
+            if is_made_up || codes.contains(&&warning.code) {
                 continue;
             }
             codes.push(&warning.code);

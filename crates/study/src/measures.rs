@@ -56,6 +56,12 @@ pub trait Measures {
         stop: &Stop,
     ) -> Result<Measured, MeasureError>;
 
+    /// A text of a measurement with the settings of a study for the options of a command: `--set
+    /// budget=15s`, not `--budget 15s`.
+    fn with_settings(&self, _kind: &str, text: &str) -> String {
+        text.to_owned()
+    }
+
     /// All paths that are measured for `target`, including those that are only read.
     fn paths(&self, kind: &str, settings: &toml::Table, target: &TargetName) -> Vec<TargetName>;
 }
@@ -107,7 +113,7 @@ impl Measures for OwnMeasurements {
         stop: &Stop,
     ) -> Result<Measured, MeasureError> {
         let measured = Self::made(kind, settings)?.measured(place, stop)?;
-        Ok(without_void(measured))
+        Ok(judged(measured))
     }
 
     fn paths(&self, kind: &str, settings: &toml::Table, target: &TargetName) -> Vec<TargetName> {
@@ -115,15 +121,16 @@ impl Measures for OwnMeasurements {
     }
 }
 
-/// Invalid figures are in no mean; the warnings say why.
-fn without_void(measured: Measured) -> Measured {
-    match is_void(&measured.warnings) {
-        true => Measured {
-            readings: Vec::new(),
-            ..measured
-        },
-        false => measured,
+/// Invalid readings are in no mean, and spoiled ones are marked; the warnings say why.
+fn judged(mut measured: Measured) -> Measured {
+    if is_void(&measured.warnings) {
+        measured.readings.clear();
     }
+    if measured.warnings.iter().any(Warning::spoils_value) {
+        let readings = measured.readings.iter_mut();
+        readings.for_each(|it| it.is_spoiled = true);
+    }
+    measured
 }
 
 /// Whether a repeat with these warnings has no valid figures.
@@ -146,25 +153,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_that_a_warning_voids_are_in_no_mean() {
-        let measured = |warning| Measured {
-            readings: vec![Reading::new("rate", Unit::PerSecond, 1.0, Better::Higher)],
-            warnings: vec![warning],
+    fn invalid_readings_are_in_no_mean_and_spoiled_ones_are_marked() {
+        let check = |warning: Warning, marked: &[bool]| {
+            let found = judged(Measured {
+                readings: vec![Reading::new("rate", Unit::PerSecond, 1.0, Better::Higher)],
+                warnings: vec![warning],
+            });
+            let readings = found.readings.iter();
+            assert_eq!(readings.map(|it| it.is_spoiled).collect::<Vec<_>>(), marked);
+            assert_eq!(found.warnings.len(), 1);
         };
-        let kept = |warning| without_void(measured(warning)).readings.len();
-        assert_eq!(kept(Warning::warn(WarningCode::BackgroundIo, "a third")), 1);
-        assert_eq!(
-            kept(Warning::invalid(WarningCode::BackgroundIo, "nine tenths")),
-            0
-        );
-        assert_eq!(
-            without_void(measured(Warning::invalid(
-                WarningCode::BackgroundIo,
-                "nine tenths"
-            )))
-            .warnings
-            .len(),
-            1
-        );
+        check(Warning::warn(WarningCode::BackgroundIo, "a third"), &[true]);
+        check(Warning::warn(WarningCode::TooFewSamples, "12"), &[false]);
+        check(Warning::info(WarningCode::Correlated, "slowly"), &[false]);
+        check(Warning::invalid(WarningCode::BackgroundIo, "most"), &[]);
     }
 }

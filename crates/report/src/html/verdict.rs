@@ -9,7 +9,7 @@ use crate::check_up::{CONCLUSIONS, FINDINGS, distinct, machine, page_title, plac
 use crate::list::moment;
 use crate::markup::{escaped, in_print};
 use crate::names::capitalised;
-use crate::standing::{counts, first};
+use crate::standing::counts;
 use crate::target::in_brief;
 use crate::verdicts::{evidence, verdict_word};
 
@@ -111,7 +111,7 @@ const fn goal_class(outcome: LimitVerdict) -> &'static str {
 /// How far the verdict can be trusted, whether goals were met, how many results are not reliable,
 /// and how many warnings there are.
 fn standing(run: &Run, tables: &[Table]) -> String {
-    let counts = counts(run, first(tables));
+    let counts = counts(tables);
     let all: usize = counts.iter().map(|it| it.1).sum();
     let [(_, reliable), ..] = counts;
     let rows = (reliable < all && all > 1)

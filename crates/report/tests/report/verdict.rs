@@ -436,6 +436,40 @@ fn without_an_interval_there_is_no_answer() {
     assert_eq!(verdict(&said).sentence, expected);
 }
 
+/// Bug: the word was RELIABLE where three rows were quoted and all others were unstable.
+#[test]
+fn a_run_of_mostly_unstable_rows_is_not_reliable() {
+    let check = |marked: usize, expected: Trust, standing: &str| {
+        let (_, mut run) = all_kinds()
+            .into_iter()
+            .find(|it| it.0 == "files")
+            .expect("file tests");
+        run.row_warnings.clear();
+        let rows = run.tables[0].rows.iter_mut().rev();
+        rows.take(marked)
+            .for_each(|row| row.trust = Trust::Unstable);
+        let run = judged(run);
+        let said = verdict(&run);
+        assert_eq!(said.trust, expected, "{marked}: {said:?}");
+        assert!(said.sentence.starts_with("TEST3 as-is takes "), "{said:?}");
+        let screen = check_up(&run, &Style::default());
+        assert!(screen.contains(standing), "{standing}: {screen}");
+        let text = markdown(&run);
+        let share = standing.split_once(' ').expect("a word").1;
+        assert!(text.contains(share), "{share}: {text}");
+    };
+    check(
+        3,
+        Trust::Unstable,
+        "UNSTABLE 2 of 5 results reliable, 3 unstable",
+    );
+    check(
+        2,
+        Trust::Reliable,
+        "RELIABLE 3 of 5 results reliable, 2 unstable",
+    );
+}
+
 /// Latency of an overload says how long the trial was: it is not quoted.
 #[test]
 fn an_overload_is_an_answer() {

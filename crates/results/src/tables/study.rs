@@ -7,10 +7,11 @@ mod ranking;
 mod sentences;
 mod wording;
 
+use stats::bears_conclusion;
 use units::format_counted;
 
 use crate::note::RunNote;
-use crate::reading::{Better, Unit};
+use crate::reading::{Better, Reading, Unit};
 use crate::replicate::{Replicate, ReplicateTurn};
 use crate::run::Run;
 use crate::saying::{KNOWN, Saying};
@@ -24,18 +25,13 @@ use crate::warning_code::WarningCode;
 const COMPARE: &str = "compare";
 /// Maximum number of figures named in a warning about several means or outliers.
 const NAMED_MAX: usize = 4;
-/// Warnings that make a single repeat wrong. Those about too short a time are judged over all
-/// repeats.
-const OF_EACH_REPEAT: [WarningCode; 4] = [
-    WarningCode::BackgroundIo,
-    WarningCode::KeptBack,
-    WarningCode::LateGenerator,
-    WarningCode::NotFinished,
-];
+/// A mean is unstable if this share of its repeats must not be quoted.
+const SPOILED_SHARE: f64 = 0.25;
 /// Meaning of the intervals of results.
-const LEGEND: &str = "Means over the repeats with 95 % intervals of Student's t, wider where \
-                      repeats seem correlated, each on its own. Conclusions allow for the \
-                      number of comparisons.";
+const LEGEND: &str = "Geometric means over the repeats (of shares, and where a value is zero, \
+                      arithmetic ones). 95 % intervals of Student's t, wider where repeats seem \
+                      correlated, each on its own. Conclusions allow for the number of \
+                      comparisons.";
 
 /// Meaning of the intervals of a single repeat.
 const LEGEND_OF_ONE: &str = "95 % intervals: variation within the one repeat. The next may \
@@ -126,12 +122,13 @@ impl Study {
     }
 
     /// The row of a combination. Imprecise figures are marked. The row is unstable if its first
-    /// figure is imprecise or has several means, or if most repeats were measured wrongly.
+    /// figure is imprecise or has several means, or if too many of its repeats were spoiled.
     fn row(&self, cell: &StudyCell, is_of_targets: bool) -> Row {
         let is_wide = |it: &StudyFigure| !is_of_targets && is_wide(it);
+        let is_spoiled = |it: &StudyFigure| self.is_spoiled(cell, &it.reading);
         let figures = cell.figures.iter().enumerate();
         let figures = figures.map(|(at, it)| Figure {
-            is_indicative: at > 0 && is_wide(it),
+            is_indicative: at > 0 && (is_wide(it) || is_spoiled(it)),
             ..Figure::new(&it.reading, it.unit, it.better, it.value)
         });
         let headline = cell.figures.first();
@@ -145,8 +142,10 @@ impl Study {
         }
         let trust = match is_known {
             false => Trust::Invalid,
-            true if !warnings.is_empty() || self.is_mostly_wrong(cell) => Trust::Unstable,
-            true => Trust::Reliable,
+            true => {
+                let is_unstable = !warnings.is_empty() || headline.is_some_and(is_spoiled);
+                Trust::reliable_if(!is_unstable)
+            }
         };
         let headline = headline.map_or("", |it| it.reading.as_str());
         for warning in self.of_cell(cell).flat_map(|it| &it.warnings) {
@@ -165,16 +164,21 @@ impl Study {
         row.with_replicates(self.of_cell(cell).map(replicate).collect())
     }
 
-    /// Whether more than half of the valid repeats were measured wrongly.
-    fn is_mostly_wrong(&self, cell: &StudyCell) -> bool {
-        let counted = self.of_cell(cell).filter(|it| !it.readings.is_empty());
-        let counted: Vec<&StudyReplicate> = counted.collect();
-        let is_wrong = |it: &&&StudyReplicate| {
-            let mut warnings = it.warnings.iter();
-            warnings.any(|it| it.lowers_trust() && OF_EACH_REPEAT.contains(&it.code))
+    /// Whether too many repeats of a reading must not be quoted. Too few operations in each do not
+    /// matter where there are enough repeats, since their mean has an interval of its own.
+    fn is_spoiled(&self, cell: &StudyCell, reading: &str) -> bool {
+        let counted = self.of_cell(cell).filter_map(|replicate| {
+            let mut readings = replicate.readings.iter();
+            Some((replicate, readings.find(|it| it.name == reading)?))
+        });
+        let counted: Vec<(&StudyReplicate, &Reading)> = counted.collect();
+        let are_few = !bears_conclusion(counted.len());
+        let is_spoiled = |(replicate, reading): &&(&StudyReplicate, &Reading)| {
+            let mut codes = replicate.warnings.iter().map(|it| &it.code);
+            reading.is_spoiled || are_few && codes.any(|it| *it == WarningCode::TooFewSamples)
         };
-        let wrong = counted.iter().filter(is_wrong).count();
-        2 * wrong > counted.len()
+        let spoiled = counted.iter().filter(is_spoiled).count();
+        spoiled > 0 && spoiled as f64 >= SPOILED_SHARE * counted.len() as f64
     }
 
     /// Combinations whose first figure is imprecise.

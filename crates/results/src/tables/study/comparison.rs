@@ -145,7 +145,9 @@ impl Study {
         ]);
         let meaning = Meaning::of(it, better);
         let levels = levels.map(Clone::clone).to_vec();
-        let row = Row::new(levels, figures, name, Trust::Reliable, &[]);
+        let mut sides = self.cells.iter().filter(|cell| self.is_side(cell, it));
+        let is_spoiled = sides.any(|cell| self.is_spoiled(cell, &it.reading));
+        let row = Row::new(levels, figures, name, Trust::reliable_if(!is_spoiled), &[]);
         let row = row.with_word("shown", meaning.word());
         match it.is_stated {
             true => row,
@@ -158,6 +160,17 @@ impl Study {
         let of = |name: &'static str, level: &str| {
             let mut cells = self.cells.iter().filter(|it| it.levels == [level]);
             let mut figures = cells.next()?.figures.iter();
+    /// Whether a combination is one of those that a comparison is made of.
+    fn is_side(&self, cell: &StudyCell, it: &StudyComparison) -> bool {
+        let mut factors = self.factors.iter().zip(&cell.levels).zip(&it.context);
+        factors.all(
+            |((factor, level), context)| match factor.name == it.factor {
+                true => [&it.level, &it.against].contains(&level),
+                false => context.is_empty() || context == level,
+            },
+        )
+    }
+
             let it = figures.find(|it| it.reading == reading)?;
             Some(Figure::new(name, it.unit, it.better, it.value))
         };

@@ -90,8 +90,10 @@ impl Study {
         };
         let figure = Figure::new(name, unit, found.words.better, best.by).as_role(Role::Headline);
         let levels = levels.map(str::to_owned).to_vec();
-        let mut figures = self.cells.iter().flat_map(|it| &it.figures);
-        let is_unstable = figures.any(|it| it.reading == found.reading && is_wide(it));
+        let is_unstable = self.cells.iter().any(|cell| {
+            let mut figures = cell.figures.iter().filter(|it| it.reading == found.reading);
+            figures.any(is_wide) || self.is_spoiled(cell, found.reading)
+        });
         let trust = Trust::reliable_if(!is_unstable);
         let saying = match found.main.as_slice() {
             // The order holds even if the row is unstable.

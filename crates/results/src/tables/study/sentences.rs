@@ -46,7 +46,7 @@ impl Study {
         let [cell] = self.cells.as_slice() else {
             return Vec::new();
         };
-        let mut said = readings(cell);
+        let mut said = self.readings(cell);
         said.truncate(READINGS);
         let is_known = rows.first().is_some_and(|it| it.trust.is_usable());
         let saying = (is_known && !said.is_empty()).then(|| Saying::quoting(said.join("; ")));
@@ -60,7 +60,33 @@ impl Study {
             let found = all.find(|it| it.level == target.target() && it.reading == figure.reading);
             Some((figure, found?))
         };
-        target.figures.iter().filter_map(of_target).collect()
+        // With a spoiled headline, nothing of the row is quoted.
+        let is_quotable = |(at, it): &(usize, &StudyFigure)| {
+            let mut both = [target].into_iter().chain(self.cells.first());
+            *at == 0 || !both.any(|cell| self.is_spoiled(cell, &it.reading))
+        };
+        let figures = target.figures.iter().enumerate().filter(is_quotable);
+        figures.filter_map(|(_, it)| of_target(it)).collect()
+    }
+
+    /// Readings in order: the first one that shows a difference, the first in another main unit,
+    /// then others like these.
+    fn readings(&self, cell: &StudyCell) -> Vec<String> {
+        let mut told: Vec<&StudyFigure> = cell.figures.iter().collect();
+        told.retain(|it| it.better != Better::Neither);
+        let first = told.first().map(|it| it.unit);
+        let is_other = |it: &&StudyFigure| Some(it.unit) != first && is_main(it.unit);
+        if let Some(other) = told.iter().position(is_other) {
+            told[1..=other].rotate_right(1);
+        }
+        told.retain(|it| Some(it.unit) == first || is_main(it.unit));
+        // An interval that includes zero is uninformative.
+        told.retain(|it| it.value.is_bounded() && it.value.low > 0.0);
+        told.retain(|it| it.two_kinds.is_none() && it.drift.is_none());
+        told.retain(|it| !self.is_spoiled(cell, &it.reading));
+        let told = told.into_iter();
+        told.map(|it| format!("{} {}", spoken(&it.reading), known(it.unit, it.value)))
+            .collect()
     }
 
     /// Result of a target against the first, as a sentence.
@@ -108,25 +134,6 @@ impl Study {
         let sentences = sentences.map(|(words, text)| format!("{words}{text}"));
         sentences.collect::<Vec<String>>().join(". ")
     }
-}
-
-/// Readings in order: the first one that shows a difference, the first in another main unit, then
-/// others like these.
-fn readings(cell: &StudyCell) -> Vec<String> {
-    let mut told: Vec<&StudyFigure> = cell.figures.iter().collect();
-    told.retain(|it| it.better != Better::Neither);
-    let first = told.first().map(|it| it.unit);
-    let is_other = |it: &&StudyFigure| Some(it.unit) != first && is_main(it.unit);
-    if let Some(other) = told.iter().position(is_other) {
-        told[1..=other].rotate_right(1);
-    }
-    told.retain(|it| Some(it.unit) == first || is_main(it.unit));
-    // An interval that includes zero is uninformative.
-    let is_known = |it: &&StudyFigure| it.value.is_bounded() && it.value.low > 0.0;
-    let has_one_mean = |it: &&StudyFigure| it.two_kinds.is_none() && it.drift.is_none();
-    let told = told.into_iter().filter(is_known).filter(has_one_mean);
-    told.map(|it| format!("{} {}", spoken(&it.reading), known(it.unit, it.value)))
-        .collect()
 }
 
 /// Whether storage is judged by readings in that unit.
