@@ -63,6 +63,7 @@ pub struct StudyFigure {
     /// Which direction is better.
     pub better: Better,
     /// Mean with its interval of Student's t over the repeats; unbounded for a single one.
+    /// Geometric if the reading is compared by ratios.
     pub value: Estimate,
     /// Outliers, which are included in the mean.
     pub outliers: Vec<StudyOutlier>,
@@ -153,6 +154,10 @@ pub struct StudyComparison {
     pub is_stated: bool,
     /// The ratio, for shares that are compared by difference, if all are above zero.
     pub ratio: Option<Estimate>,
+    /// Means of the level and of the one compared with, over the rounds that have both: their ratio
+    /// or difference is `value`. Null for averages, and in runs of older versions.
+    #[serde(default)]
+    pub sides: Option<[Estimate; 2]>,
     /// Repeats needed to show a difference of the observed size with 80 % power, if none was shown.
     pub replicates_needed: Option<u32>,
 }

@@ -123,6 +123,7 @@ fn comparison() -> StudyComparison {
         verdict: StudyVerdict::Lower,
         is_stated: true,
         ratio: None,
+        sides: None,
         replicates_needed: None,
     }
 }

@@ -73,7 +73,9 @@ pub use quantile::{
     EVIDENCE_FIRM, PercentileEstimate, Tail, chance_of_at_most, is_indicative, percentiles,
     quantile_interval, samples_for, share_within,
 };
-pub use repeats::{REPEATS_LOOKED_AT, RepeatsEnd, mean_of_repeats, repeats_mean};
+pub use repeats::{
+    REPEATS_LOOKED_AT, RepeatsEnd, geometric_repeats_mean, mean_of_repeats, repeats_mean,
+};
 pub use slot::{Slot, SlotAccumulator, Tally};
 pub use store::{ArrivalPattern, SlotStore};
 pub use variance::{LongRun, long_run_variance, mean_interval, student_t};

@@ -38,9 +38,27 @@ pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
     mean_of_repeats(values, RepeatsEnd::LookedAt)
 }
 
+/// The geometric mean of such repeats, with the interval of their logarithms; `None` if one is not
+/// positive, too. The ratio of two such means over the same rounds is the geometric mean of the
+/// ratios in the rounds.
+pub fn geometric_repeats_mean(values: &[f64]) -> Option<Estimate> {
+    let logs: Vec<f64> = values.iter().map(|it| it.ln()).collect();
+    let mean = of_repeats(&logs, RepeatsEnd::LookedAt)?;
+    Some(Estimate {
+        value: mean.value.exp(),
+        low: mean.low.exp(),
+        high: mean.high.exp(),
+        ..mean
+    })
+}
+
 /// The mean of repeats that may resemble each other; `None` for fewer than two, or for a value that
 /// is not finite.
 pub fn mean_of_repeats(values: &[f64], end: RepeatsEnd) -> Option<Estimate> {
+    Some(possible(of_repeats(values, end)?, values))
+}
+
+fn of_repeats(values: &[f64], end: RepeatsEnd) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|x| x.is_finite()) {
         return None;
     }
@@ -59,12 +77,11 @@ pub fn mean_of_repeats(values: &[f64], end: RepeatsEnd) -> Option<Estimate> {
         ((count - 1.0) / dependence).max(FREEDOM_MIN.min(count - 1.0))
     };
     let half = student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
-    let found = Estimate {
+    Some(Estimate {
         low: mean - half,
         high: mean + half,
         ..Estimate::exact(mean, count)
-    };
-    Some(possible(found, values))
+    })
 }
 
 /// The lag-1 correlation that repeats may have, when it is positive. Its estimate is too low by

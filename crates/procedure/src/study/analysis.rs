@@ -13,7 +13,7 @@ use results::{
     Better, StudyCell, StudyComparison, StudyFigure, StudyKinds, StudyOutlier, StudyReplicate,
     StudyScale, StudyVerdict,
 };
-use stats::{CONFIDENCE, Estimate, bears_conclusion, outliers, repeats_mean};
+use stats::{CONFIDENCE, Estimate, bears_conclusion, outliers};
 
 use crate::repeats::{self, TwoKinds};
 use crate::study::contrast::{Contrast, ContrastFamily, DesignColumn, ERROR, estimate};
@@ -120,7 +120,7 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
         confidence: CONFIDENCE,
         samples: 1.0,
     });
-    let mut value = repeats_mean(&values).unwrap_or(Estimate {
+    let mut value = column.mean(&values).unwrap_or(Estimate {
         value: first,
         ..alone
     });
@@ -330,8 +330,19 @@ impl Judge<'_> {
             verdict: self.verdict(&values, p_adjusted, value),
             is_stated: true,
             ratio,
+            sides: self.sides(context),
             replicates_needed: None,
         }
+    }
+
+    /// The means of both sides over the rounds that have both, if each is a single combination.
+    fn sides(&self, context: Option<usize>) -> Option<[Estimate; 2]> {
+        let (_, level, against) = self.pairing.contexts.get(context?)?;
+        let values = &self.column.values;
+        let pairs = values[*level].iter().zip(&values[*against]);
+        let pairs = pairs.filter_map(|(level, against)| Some(((*level)?, (*against)?)));
+        let (level, against): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        Some([self.column.mean(&level)?, self.column.mean(&against)?])
     }
 
     /// Levels of the other factors at a combination; empty for an average over all.

@@ -5,7 +5,10 @@
 //! cache and a disk scatter differently.
 
 use results::{Reading, StudyReplicate, StudyScale, Unit};
-use stats::{CONFIDENCE, Estimate, bears_conclusion, compare_pairs, holm, replicate_mean};
+use stats::{
+    CONFIDENCE, Estimate, bears_conclusion, compare_pairs, geometric_repeats_mean, holm,
+    repeats_mean, replicate_mean,
+};
 
 /// One reading: a value for each cell and round.
 #[derive(Clone, Debug)]
@@ -67,6 +70,15 @@ impl DesignColumn {
             StudyScale::Ratio
         } else {
             StudyScale::Difference
+        }
+    }
+
+    /// The mean of repeats on its scale: of values that are compared by their ratio the geometric
+    /// one, so that the ratio of two means is that of the comparison.
+    pub fn mean(&self, values: &[f64]) -> Option<Estimate> {
+        match self.scale() {
+            StudyScale::Ratio => geometric_repeats_mean(values),
+            StudyScale::Difference => repeats_mean(values),
         }
     }
 

@@ -15,6 +15,7 @@ mod ssd;
 mod stationary;
 mod study;
 mod study_files;
+mod study_ratio;
 mod study_stopped;
 mod study_trust;
 mod transfer;

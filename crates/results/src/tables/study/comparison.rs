@@ -97,9 +97,9 @@ impl Study {
         let rounds = format_counted(rounds.unwrap_or(0).into(), "round");
         let margin = self.margin * 100.0;
         let note = format!(
-            "{rounds} in random order, each target once a round. Means over the rounds. The \
-             intervals of ratios hold for all comparisons together with 95 %. A difference below \
-             {margin} % counts as none."
+            "{rounds} in random order, each target once a round. Geometric means over the \
+             rounds. The intervals of ratios hold for all comparisons together with 95 %. A \
+             difference below {margin} % counts as none."
         );
         let table = table.titled(format!("Compared with {base}"));
         table.noted([note]).shown(show)
@@ -137,7 +137,12 @@ impl Study {
             StudyScale::Ratio => ("ratio", Unit::Ratio),
             StudyScale::Difference => ("difference", it.unit),
         };
-        let both = self.both(&it.level, &it.against, &it.reading);
+        let both = match it.sides {
+            Some([level, against]) => [("base", against), ("new", level)]
+                .map(|(name, value)| Figure::new(name, it.unit, better, value))
+                .to_vec(),
+            None => self.both(&it.level, &it.against, &it.reading),
+        };
         let figures = both.into_iter().chain([
             Figure::new(name, unit, better, it.value).as_role(Role::Headline),
             P_VALUE.bare(it.p_adjusted),
@@ -155,11 +160,6 @@ impl Study {
         }
     }
 
-    /// The values of two levels, if each is a single combination.
-    fn both(&self, level: &str, against: &str, reading: &str) -> Vec<Figure> {
-        let of = |name: &'static str, level: &str| {
-            let mut cells = self.cells.iter().filter(|it| it.levels == [level]);
-            let mut figures = cells.next()?.figures.iter();
     /// Whether a combination is one of those that a comparison is made of.
     fn is_side(&self, cell: &StudyCell, it: &StudyComparison) -> bool {
         let mut factors = self.factors.iter().zip(&cell.levels).zip(&it.context);
@@ -171,6 +171,11 @@ impl Study {
         )
     }
 
+    /// The values of two levels, if each is a single combination.
+    fn both(&self, level: &str, against: &str, reading: &str) -> Vec<Figure> {
+        let of = |name: &'static str, level: &str| {
+            let mut cells = self.cells.iter().filter(|it| it.levels == [level]);
+            let mut figures = cells.next()?.figures.iter();
             let it = figures.find(|it| it.reading == reading)?;
             Some(Figure::new(name, it.unit, it.better, it.value))
         };

@@ -1,9 +1,9 @@
 //! Ranks three or more targets, and tells which are indistinguishable.
 
-use stats::{CONFIDENCE, Difference, bears_conclusion, compare_pairs};
+use stats::{CONFIDENCE, Difference, bears_conclusion, compare_pairs, geometric_repeats_mean};
 
 use super::is_wide;
-use crate::reading::Better;
+use crate::reading::{Better, Unit};
 use crate::saying::{Saying, spoken};
 use crate::study::{Study, StudyCell, StudyComparison, StudyFigure, StudyVerdict};
 use crate::warning::Warning;
@@ -62,9 +62,22 @@ impl Study {
         let first = self.cells.first()?.figures.first()?;
         let figure = |cell: &StudyCell| -> Option<StudyFigure> {
             let found = cell.figures.iter().find(|it| it.reading == first.reading)?;
-            found.value.value.is_finite().then(|| found.clone())
+            let values = rounds.iter();
+            let values = values.filter_map(|it| self.value_in(*it, cell, &first.reading));
+            // Shares are compared by their difference.
+            let value = match first.unit {
+                Unit::Share => None,
+                _ => geometric_repeats_mean(&values.collect::<Vec<f64>>()),
+            };
+            let value = value.unwrap_or(found.value);
+            value.value.is_finite().then(|| StudyFigure {
+                value,
+                ..found.clone()
+            })
         };
         let ranked = self.cells.iter().map(|cell| Some((cell, figure(cell)?)));
+        // Means over the same rounds, as in the table of comparisons.
+        let rounds = self.rounds_with(&first.reading, &self.cells);
         let mut ranked: Vec<Ranked<'_>> = ranked.collect::<Option<_>>()?;
         if ranked.len() < 2 || first.better == Better::Neither {
             return None;
@@ -135,14 +148,10 @@ impl Study {
 
     /// The values of a reading in rounds that have both targets.
     fn pairs(&self, reading: &str, one: &StudyCell, other: &StudyCell) -> Vec<(f64, f64)> {
-        let value = |round: u32, cell: &StudyCell| {
-            let mut found = self.of_cell(cell).filter(|it| it.round == round);
-            let mut readings = found.next()?.readings.iter();
-            Some(readings.find(|it| it.name == reading)?.value)
-        };
-        let rounds = self.replicates.iter().map(|it| it.round).max();
-        let both =
-            (1..=rounds.unwrap_or(0)).filter_map(|it| Some((value(it, one)?, value(it, other)?)));
+        let rounds = self.rounds_with(reading, [one, other]);
+        let value = |round, cell| self.value_in(round, cell, reading);
+        let both = rounds.iter();
+        let both = both.filter_map(|&it| Some((value(it, one)?, value(it, other)?)));
         both.collect()
     }
 }
@@ -150,6 +159,26 @@ impl Study {
 /// Each target paired with every later one.
 fn pairs<'a>(ranked: &'a [Ranked<'a>]) -> impl Iterator<Item = (&'a Ranked<'a>, &'a Ranked<'a>)> {
     let each = ranked.iter().enumerate();
+
+    /// Rounds in which all these targets have the reading.
+    fn rounds_with<'a>(
+        &self,
+        reading: &str,
+        cells: impl IntoIterator<Item = &'a StudyCell>,
+    ) -> Vec<u32> {
+        let cells: Vec<&StudyCell> = cells.into_iter().collect();
+        let last = self.replicates.iter().map(|it| it.round).max();
+        let mut rounds: Vec<u32> = (1..=last.unwrap_or(0)).collect();
+        let has = |round, cell| self.value_in(round, cell, reading).is_some();
+        rounds.retain(|round| cells.iter().all(|cell| has(*round, *cell)));
+        rounds
+    }
+
+    fn value_in(&self, round: u32, cell: &StudyCell, reading: &str) -> Option<f64> {
+        let mut found = self.of_cell(cell).filter(|it| it.round == round);
+        let mut readings = found.next()?.readings.iter();
+        Some(readings.find(|it| it.name == reading)?.value)
+    }
     each.flat_map(|(at, one)| ranked[at + 1..].iter().map(move |other| (one, other)))
 }
 
@@ -173,7 +202,7 @@ mod tests {
     use stats::Estimate;
 
     use super::*;
-    use crate::reading::{Reading, Unit};
+    use crate::reading::Reading;
     use crate::study::{StudyReplicate, StudyScale};
 
     fn figure(low: f64, high: f64) -> StudyFigure {
@@ -251,6 +280,7 @@ mod tests {
         let ranked = |verdict| {
             let study = Study {
                 title: String::new(),
+            sides: None,
                 environment: Vec::new(),
                 measurement: "trial".to_owned(),
                 settings: Vec::new(),
