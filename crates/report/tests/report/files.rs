@@ -408,3 +408,24 @@ fn several_states_fit_one_screen() {
     );
     assert!(text.contains("x: over memory"), "{text}");
 }
+
+/// Bug: a comparison of file systems ranked them by how fast they make directories.
+#[test]
+fn files_are_compared_by_the_rate_of_creates() {
+    let mut run = with_states(7, 1.0, &[FileState::Cold]);
+    let files = &mut run.files;
+    files.memory = None;
+    let one = files.tests.remove(0);
+    let phases = ["mkdir", "create", "stat", "remove"].map(|phase| results::FileTest {
+        test: phase.into(),
+        system: FileSystemRole::Target,
+        bytes_per_second: None,
+        ..one.clone()
+    });
+    files.tests = phases.to_vec();
+    let first = |run: &Case| run.done().readings()[0].name.clone();
+    assert_eq!(first(&run), "create.files-per-second");
+    // Of what was asked for instead, the first.
+    run.files.tests.remove(1);
+    assert_eq!(first(&run), "stat.files-per-second");
+}

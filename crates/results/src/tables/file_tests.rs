@@ -22,6 +22,8 @@ const FACTORS: [&str; 5] = ["test", "state", "place", "spacing", "scale"];
 /// Columns of a test.
 const COLUMNS: &str = "elapsed over-memory files-per-second call-mean call-p99 throughput cpu-user \
                        cpu-system passes device-reads device-writes calls-per-second items";
+/// Phases that represent a run in lists, as in mdtest's summary.
+const LISTED: [&str; 3] = ["create", "stat", "remove"];
 const LEGEND: &str = "elapsed: from the first call of a pass to its last. files: directories and \
                       transfers, too. call: the kind of call that takes most of the time. CPU and \
                       device: of one pass.";
@@ -180,6 +182,12 @@ impl FileTests {
         let ratio = GROWTH.of(grown.ratio);
         let row = Row::new(vec![grown.name()], [ratio], "growth", Trust::Reliable, &[]);
         row.with_word("each", each)
+    }
+
+    /// Whether it is a phase on files in the first state, rather than one on directories.
+    fn is_listed(&self, test: &FileTest) -> bool {
+        let of = |it: &FileTest| (it.system, it.state, it.scale);
+        LISTED.contains(&&*test.test) && self.tests.first().map(of) == Some(of(test))
     }
 
     /// The figure that represents a test: for tests of the paper its time, for others a rate.
@@ -352,6 +360,7 @@ fn row(found: &FileTests, test: &FileTest) -> Row {
         &test.warnings,
     )
     .quoted_with_interval()
+    .listed(found.is_listed(test))
     .with_replicates(test.passes.iter().map(replicate).collect())
     .saying(saying(test))
 }
