@@ -458,9 +458,7 @@ fn of_replicates(study: &Study) -> Vec<Warning> {
 fn not_precise(precision: f64) -> Warning {
     Warning::warn(
         WarningCode::StudyNotPrecise,
-        format!(
-            "Not every result is within {} %: allow more repeats (max-repeats) or time.",
-            precision * 100.0
-        ),
+        format!("Not every result is within {} %.", precision * 100.0),
     )
+    .advise("Allow more time (--budget) or repeats (--repeat).")
 }

@@ -23,7 +23,7 @@ use host::environment;
 use host::interrupt::Interrupt;
 use kinds::measure::{MeasureError, ReplicateContext};
 use lab::cells::Killed;
-use lab::laboratory::trial_seed;
+use lab::laboratory::{trial_seed, with_causes};
 use lab::run_journal::RunHead;
 
 /// Minimum number of rounds for a conclusion.
@@ -426,7 +426,11 @@ impl<'a> StudySession<'a> {
         let measured = measures.measure(kind, &settings, &place, self.interrupt);
         let elapsed_ns = Duration::from(begun.elapsed()).as_nanos();
         let undone = self.undo_to(base);
-        let measured = measured.map_err(|error| self.failed(&cell, error))?;
+        let mut measured = measured.map_err(|error| self.failed(&cell, error))?;
+        for warning in &mut measured.warnings {
+            warning.cause = self.with_settings(&warning.cause);
+            warning.advice = self.with_settings(&warning.advice);
+        }
         undone?;
         // An invalid repeat has no readings, and does not show which ones others will have.
         if !is_void(&measured.warnings) {
@@ -498,7 +502,23 @@ impl<'a> StudySession<'a> {
             return StudyRunError::Interrupted(signal.name);
         }
         let cell = self.in_words(cell);
+        let is_usage = match &error {
+            MeasureError::Usage(_) => true,
+            MeasureError::Bench(error) => error.is_usage(),
+            _ => false,
+        };
+        let why = with_causes(&error);
+        let error = match self.with_settings(&why) {
+            said if said == why => error,
+            said if is_usage => MeasureError::Usage(said),
+            said => MeasureError::Failed(said),
+        };
         StudyRunError::Measure { cell, error }
+    }
+
+    fn with_settings(&self, text: &str) -> String {
+        let kind = &self.request.definition.measurement;
+        self.request.measures.with_settings(kind, text)
     }
 
     fn in_words(&self, cell: &[usize]) -> String {

@@ -111,9 +111,10 @@ fn plan(args: &CompareArgs) -> Option<String> {
     } else {
         ""
     };
+    let ended_by = if is_timed { "duration" } else { "budget" };
     Some(format!(
         "{} of {}, each up to {}: up to {} in all{files}. Shorten it with --repeat or --set \
-         budget=20s",
+         {ended_by}=20s",
         format_counted(count, "repeat"),
         args.measure,
         time(longest.as_secs_f64()),

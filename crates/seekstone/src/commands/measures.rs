@@ -13,6 +13,7 @@ use study::{Measures, OwnMeasurements};
 use units::{TargetName, did_you_mean, nearest};
 
 use crate::args::{self, Command, MeasureCommand};
+use crate::commands::advice::with_settings;
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::{fleet, trial};
 use crate::exit::Exit;
@@ -67,6 +68,8 @@ const ANY_TARGET: &str = ".";
 pub struct Everything {
     /// The hosts that measure together, where there are several.
     pub ranks: Option<Ranks>,
+    /// Whether the measurement is the command itself, whose settings are its options.
+    pub is_command: bool,
 }
 
 impl Measures for Everything {
@@ -106,6 +109,7 @@ impl Measures for Everything {
                 arg.is_some_and(|arg| names_option(&message, name(arg)))
             };
             let key = keys.find(is_meant).cloned();
+            let message = with_settings(kind, &message);
             SettingMistake { key, message }
         })
     }
@@ -174,6 +178,13 @@ impl Measures for Everything {
         match &self.ranks {
             None => own,
             Some(ranks) => measured_by_all(ranks, own),
+        }
+    }
+
+    fn with_settings(&self, kind: &str, text: &str) -> String {
+        match self.is_command {
+            true => text.to_owned(),
+            false => with_settings(kind, text),
         }
     }
 

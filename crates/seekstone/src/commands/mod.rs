@@ -1,5 +1,6 @@
 //! One module for each command.
 
+mod advice;
 pub mod clean;
 pub mod compare;
 mod compare_checks;

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use drivers::{ReadFileError, open_regular_file};
-use kinds::measure::{Default as SettingDefault, KINDS, Kind, TargetUse, WritePermission};
+use kinds::measure::{
+    Default as SettingDefault, KINDS, Kind, TargetUse, WritePermission, kind_named,
+};
 use lab::bench::directory_of;
 use lab::hosts::Ranks;
 use lab::simulated::{definition_text, keep_texts};
@@ -308,6 +310,7 @@ fn measure<'a>(
     let ranks = asked.common.ranks.clone();
     let measures = Everything {
         ranks: ranks.clone(),
+        is_command: kind_named(&setup.command).is_some(),
     };
     // Of what several hosts measure together nothing goes on.
     let archive = looking.archive.filter(|_| ranks.is_none());

@@ -12,6 +12,8 @@ use crate::warning_code::WarningCode;
 /// A target and its first figure.
 type Ranked<'a> = (&'a StudyCell, StudyFigure);
 
+/// A measurement that ends with its budget.
+const TRIAL: &str = "trial";
 /// Minimum number of targets for a ranking; fewer get a sentence each.
 const RANKED_MIN: usize = 3;
 
@@ -52,7 +54,10 @@ impl Study {
         let is_same = pairs.all(|it| it == Difference::Equivalent);
         let reading = spoken(&ranked[0].1.reading);
         let text = format!("{} cannot be told apart by {reading}.", listed(&ranked));
-        let advice = "Measure more rounds (--repeat), or longer (--set budget=5min).";
+        let advice = match self.measurement.as_str() {
+            TRIAL => "Measure more rounds (--repeat), or longer (--set budget=5min).",
+            _ => "Measure more rounds (--repeat).",
+        };
         let warning = Warning::info(WarningCode::NotToldApart, text).advise(advice);
         (is_one && !is_same).then_some(warning)
     }
@@ -60,6 +65,8 @@ impl Study {
     /// Two or more targets, by their first figure.
     fn ranked(&self) -> Option<Vec<Ranked<'_>>> {
         let first = self.cells.first()?.figures.first()?;
+        // Means over the same rounds, as in the table of comparisons.
+        let rounds = self.rounds_with(&first.reading, &self.cells);
         let figure = |cell: &StudyCell| -> Option<StudyFigure> {
             let found = cell.figures.iter().find(|it| it.reading == first.reading)?;
             let values = rounds.iter();
@@ -76,8 +83,6 @@ impl Study {
             })
         };
         let ranked = self.cells.iter().map(|cell| Some((cell, figure(cell)?)));
-        // Means over the same rounds, as in the table of comparisons.
-        let rounds = self.rounds_with(&first.reading, &self.cells);
         let mut ranked: Vec<Ranked<'_>> = ranked.collect::<Option<_>>()?;
         if ranked.len() < 2 || first.better == Better::Neither {
             return None;
@@ -154,11 +159,6 @@ impl Study {
         let both = both.filter_map(|&it| Some((value(it, one)?, value(it, other)?)));
         both.collect()
     }
-}
-
-/// Each target paired with every later one.
-fn pairs<'a>(ranked: &'a [Ranked<'a>]) -> impl Iterator<Item = (&'a Ranked<'a>, &'a Ranked<'a>)> {
-    let each = ranked.iter().enumerate();
 
     /// Rounds in which all these targets have the reading.
     fn rounds_with<'a>(
@@ -179,6 +179,11 @@ fn pairs<'a>(ranked: &'a [Ranked<'a>]) -> impl Iterator<Item = (&'a Ranked<'a>, 
         let mut readings = found.next()?.readings.iter();
         Some(readings.find(|it| it.name == reading)?.value)
     }
+}
+
+/// Each target paired with every later one.
+fn pairs<'a>(ranked: &'a [Ranked<'a>]) -> impl Iterator<Item = (&'a Ranked<'a>, &'a Ranked<'a>)> {
+    let each = ranked.iter().enumerate();
     each.flat_map(|(at, one)| ranked[at + 1..].iter().map(move |other| (one, other)))
 }
 
@@ -275,12 +280,12 @@ mod tests {
             verdict,
             is_stated: true,
             ratio: None,
+            sides: None,
             replicates_needed: None,
         };
         let ranked = |verdict| {
             let study = Study {
                 title: String::new(),
-            sides: None,
                 environment: Vec::new(),
                 measurement: "trial".to_owned(),
                 settings: Vec::new(),
