@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use report::ListRow;
 use results::Run;
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior,
-};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, Transaction, TransactionBehavior};
 
 use crate::error::ArchiveError;
 use crate::judged::{ArchiveFile, make};
@@ -50,10 +48,8 @@ impl Archive {
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
         {
-            fs::create_dir_all(directory).map_err(|source| ArchiveError::Directory {
-                path: directory.to_owned(),
-                source,
-            })?;
+            fs::create_dir_all(directory)
+                .map_err(|error| ArchiveError::Directory(directory.to_owned(), error))?;
         }
         // If two programs create it at once, one succeeds and the other finds it.
         for _ in 0..TRIES {
@@ -62,9 +58,7 @@ impl Archive {
             }
             make(path)?;
         }
-        Err(ArchiveError::Restless {
-            path: path.to_owned(),
-        })
+        Err(ArchiveError::Restless(path.to_owned()))
     }
 
     /// Opens an existing archive at `path`.
@@ -75,9 +69,7 @@ impl Archive {
     pub fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
         match ArchiveFile::of(path)? {
             Some(judged) => Self::opened(path, &judged),
-            None => Err(ArchiveError::Missing {
-                path: path.to_owned(),
-            }),
+            None => Err(ArchiveError::Missing(path.to_owned())),
         }
     }
 
@@ -89,7 +81,7 @@ impl Archive {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&judged.path, flags);
         if connection.is_ok() && !judged.is_there() {
-            return Err(ArchiveError::Restless { path });
+            return Err(ArchiveError::Restless(path));
         }
         let opened = connection.and_then(|mut connection| {
             connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -114,11 +106,11 @@ impl Archive {
             Ok((_, OpenedFileKind::Unknown(found))) => {
                 Err(ArchiveError::UnknownSchema { path, found })
             }
-            Ok((_, OpenedFileKind::Foreign)) => Err(ArchiveError::Foreign { path }),
+            Ok((_, OpenedFileKind::Foreign)) => Err(ArchiveError::Foreign(path)),
             Err(source) => Err(match source.sqlite_error_code() {
-                Some(ErrorCode::NotADatabase) => ArchiveError::Foreign { path },
-                Some(ErrorCode::DatabaseCorrupt) => ArchiveError::Damaged { path, source },
-                _ => ArchiveError::Open { path, source },
+                Some(ErrorCode::NotADatabase) => ArchiveError::Foreign(path),
+                Some(ErrorCode::DatabaseCorrupt) => ArchiveError::Damaged(path, source),
+                _ => ArchiveError::Open(path, source),
             }),
         }
     }
@@ -165,10 +157,10 @@ impl Archive {
         let transaction = self.writing()?;
         let id = rows::insert(&transaction, run).map_err(failed)?;
         run.id = Some(id);
-        let unkeepable = |source| ArchiveError::Unkeepable { source };
-        let document = serde_json::to_string(run).map_err(|error| unkeepable(error.into()))?;
+        let document = serde_json::to_string(run);
+        let document = document.map_err(|error| ArchiveError::Unkeepable(error.into()))?;
         // Better to fail now than when the measured system is gone.
-        results::from_json(&document).map_err(unkeepable)?;
+        results::from_json(&document).map_err(ArchiveError::Unkeepable)?;
         rows::set_document(&transaction, id, &document).map_err(failed)?;
         transaction.commit().map_err(failed)?;
         self.tidy();
@@ -180,18 +172,12 @@ impl Archive {
     /// # Errors
     /// If it does not exist or cannot be read.
     pub fn load(&self, id: i64) -> Result<Run, ArchiveError> {
-        let document: Option<String> = self
-            .connection
-            .query_row("SELECT document FROM runs WHERE id = ?", [id], |row| {
-                row.get(0)
-            })
-            .optional()
-            .map_err(|source| self.unread(source))?;
-        let Some(document) = document else {
+        let query = "SELECT document FROM runs WHERE id = ?";
+        let Some(document) = self.rows(query, [id], |row| row.get::<_, String>(0))?.pop() else {
             return Err(self.unknown(id));
         };
-        let mut run = results::from_json(&document)
-            .map_err(|source| ArchiveError::Document { id, source })?;
+        let run = results::from_json(&document);
+        let mut run = run.map_err(|error| ArchiveError::Document(id, error))?;
         run.id = Some(id);
         // Runs of older versions have none.
         if run.verdict.is_none() {
@@ -207,9 +193,7 @@ impl Archive {
     pub fn latest(&self) -> Result<Run, ArchiveError> {
         match self.range()? {
             Some((_, last)) => self.load(last),
-            None => Err(ArchiveError::Empty {
-                path: self.path.clone(),
-            }),
+            None => Err(ArchiveError::Empty(self.path.clone())),
         }
     }
 
@@ -220,13 +204,7 @@ impl Archive {
     pub fn list(&self, limit: usize) -> Result<Vec<ListRow>, ArchiveError> {
         let query = format!("SELECT {COLUMNS} FROM runs ORDER BY id DESC LIMIT ?");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = |connection: &Connection| {
-            let mut statement = connection.prepare_cached(&query)?;
-            statement
-                .query_map([limit], summary)?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        };
-        rows(&self.connection).map_err(|source| self.unread(source))
+        self.rows(&query, [limit], summary)
     }
 
     /// The values of a metric, in the order of runs and rows: run, row, value.
@@ -237,13 +215,9 @@ impl Archive {
         let query = "SELECT run_id, row, value FROM figures
                      WHERE metric = ? AND value IS NOT NULL AND trust <> 'invalid'
                      ORDER BY run_id, position";
-        let values = |connection: &Connection| {
-            let mut statement = connection.prepare_cached(query)?;
-            statement
-                .query_map([metric], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        };
-        values(&self.connection).map_err(|source| self.unread(source))
+        self.rows(query, [metric], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
     }
 
     /// Number of runs.
@@ -265,24 +239,13 @@ impl Archive {
         let path = self.path.clone();
         let failed = |source| failure("write", path.clone(), source);
         let transaction = self.writing()?;
-        let mut deleted: Vec<i64> = Vec::new();
-        let mut unknown = None;
-        for &id in ids.iter() {
-            if deleted.contains(&id) {
-                continue;
+        for (at, id) in ids.iter().enumerate() {
+            let delete = "DELETE FROM runs WHERE id = ?";
+            let deleted = transaction.execute(delete, [id]).map_err(failed)?;
+            if deleted == 0 && !ids[..at].contains(id) {
+                transaction.rollback().map_err(failed)?;
+                return Err(self.unknown(*id));
             }
-            let rows = transaction
-                .execute("DELETE FROM runs WHERE id = ?", [id])
-                .map_err(failed)?;
-            if rows == 0 {
-                unknown = Some(id);
-                break;
-            }
-            deleted.push(id);
-        }
-        if let Some(id) = unknown {
-            transaction.rollback().map_err(failed)?;
-            return Err(self.unknown(id));
         }
         transaction.commit().map_err(failed)?;
         self.tidy();
@@ -333,6 +296,20 @@ impl Archive {
         ArchiveError::UnknownRun { id, known }
     }
 
+    /// What `read` makes of each row of a query.
+    fn rows<T>(
+        &self,
+        query: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, ArchiveError> {
+        let rows = || -> rusqlite::Result<Vec<T>> {
+            let mut statement = self.connection.prepare_cached(query)?;
+            statement.query_map(params, read)?.collect()
+        };
+        rows().map_err(|error| self.unread(error))
+    }
+
     fn unread(&self, source: rusqlite::Error) -> ArchiveError {
         failure("read", self.path.clone(), source)
     }
@@ -351,24 +328,17 @@ fn empty_journals(connection: &Connection) -> rusqlite::Result<()> {
 /// SQLite opens its journal by name at the first write, which may be long after the archive was
 /// opened. Files that have appeared there meanwhile must not be used.
 fn refuse_strange_side_files(path: &Path, file: &Path) -> Result<(), ArchiveError> {
-    let path = || path.to_owned();
     match foreign(file) {
         Ok(files) if files.is_empty() => Ok(()),
-        Ok(files) => Err(ArchiveError::SideFiles {
-            path: path(),
-            files,
-        }),
-        Err(source) => Err(ArchiveError::Examine {
-            path: path(),
-            source,
-        }),
+        Ok(files) => Err(ArchiveError::SideFiles(path.to_owned(), files)),
+        Err(error) => Err(ArchiveError::Examine(path.to_owned(), error)),
     }
 }
 
 fn failure(action: &'static str, path: PathBuf, source: rusqlite::Error) -> ArchiveError {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            ArchiveError::Damaged { path, source }
+            ArchiveError::Damaged(path, source)
         }
         _ => ArchiveError::Sqlite {
             action,

@@ -9,108 +9,65 @@ use results::JsonError;
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The directory of the archive could not be created.
-    #[error("cannot create the directory {} for the archive", path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    #[error("cannot create the directory {} for the archive", .0.display())]
+    Directory(PathBuf, #[source] io::Error),
     /// The file could not be opened or created.
     #[error("cannot open the archive {}. Name another file with --archive or \
              SEEKSTONE_ARCHIVE",
-        path.display())]
-    Open {
-        /// The archive.
-        path: PathBuf,
-        /// SQLite's error.
-        source: rusqlite::Error,
-    },
+        .0.display())]
+    Open(PathBuf, #[source] rusqlite::Error),
     /// The file could not be examined or created.
     #[error("cannot open the archive {}. Name another file with --archive or \
              SEEKSTONE_ARCHIVE",
-        path.display())]
-    Examine {
-        /// The archive.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+        .0.display())]
+    Examine(PathBuf, #[source] io::Error),
     /// An empty file may belong to someone else, and is not an archive.
     #[error(
         "{} is not an archive of Seekstone, but an empty file. Name one that does not exist with \
          --archive, or remove it",
-        path.display()
+        .0.display()
     )]
-    EmptyFile {
-        /// The file.
-        path: PathBuf,
-    },
+    EmptyFile(PathBuf),
     /// It belongs to another user, who can read it, in a directory where anyone can create files.
     #[error(
         "the archive {} is of another user, in a directory where anyone can make files. Runs \
          name hosts and serial numbers. Name another file with --archive",
-        path.display()
+        .0.display()
     )]
-    Strangers {
-        /// The archive.
-        path: PathBuf,
-    },
+    Strangers(PathBuf),
     /// The archive has a second hard link. Opened by that name, SQLite would not find its journal.
     #[error(
         "the archive {} has a second name (a hard link). Under that it could be damaged: remove \
          one of the names",
-        path.display()
+        .0.display()
     )]
-    Linked {
-        /// The archive.
-        path: PathBuf,
-    },
+    Linked(PathBuf),
     /// Other files have the names that SQLite needs.
     #[error(
         "the archive {} needs the names {} for itself, and what is there is not its own. Move that \
          away, or name another archive with --archive",
-        path.display(),
-        listed(files)
+        .0.display(),
+        listed(.1)
     )]
-    SideFiles {
-        /// The archive.
-        path: PathBuf,
-        /// The conflicting files.
-        files: Vec<PathBuf>,
-    },
+    SideFiles(PathBuf, Vec<PathBuf>),
     /// The file changed while it was being opened.
-    #[error("the archive {} is being replaced by another program: try again", path.display())]
-    Restless {
-        /// The archive.
-        path: PathBuf,
-    },
+    #[error("the archive {} is being replaced by another program: try again", .0.display())]
+    Restless(PathBuf),
     /// The file does not exist.
-    #[error("there is no archive {}. Check the spelling", path.display())]
-    Missing {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("there is no archive {}. Check the spelling", .0.display())]
+    Missing(PathBuf),
     /// The file is something else.
     #[error("{} is not an archive of Seekstone. Name another file with --archive or \
              SEEKSTONE_ARCHIVE",
-        path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
+        .0.display())]
+    Foreign(PathBuf),
     /// The file was damaged.
     #[error(
         "the archive {} is damaged: move it away, and recover what can be read with the sqlite3 \
          command's .recover",
-        path.display()
+        .0.display()
     )]
-    Damaged {
-        /// The archive.
-        path: PathBuf,
-        /// SQLite's error.
-        source: rusqlite::Error,
-    },
+    Damaged(PathBuf, #[source] rusqlite::Error),
     /// The file was written by a newer program.
     #[error(
         "the archive {} has schema version {found}, and this program knows versions up to {known}. \
@@ -146,25 +103,14 @@ pub enum ArchiveError {
         known: String,
     },
     /// There are no runs.
-    #[error("the archive {} is empty: commands that measure fill it", path.display())]
-    Empty {
-        /// The archive.
-        path: PathBuf,
-    },
+    #[error("the archive {} is empty: commands that measure fill it", .0.display())]
+    Empty(PathBuf),
     /// The document of a run could not be read.
-    #[error("run {id} of the archive cannot be read")]
-    Document {
-        /// Number of the run.
-        id: i64,
-        /// The error.
-        source: JsonError,
-    },
+    #[error("run {0} of the archive cannot be read")]
+    Document(i64, #[source] JsonError),
     /// The run's JSON could not be read back.
     #[error("the run cannot be kept: its JSON form would not be readable")]
-    Unkeepable {
-        /// The error.
-        source: JsonError,
-    },
+    Unkeepable(#[source] JsonError),
     /// SQLite failed.
     #[error("cannot {action} the archive {}", path.display())]
     Sqlite {

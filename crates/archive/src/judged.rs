@@ -32,7 +32,6 @@ pub(crate) struct ArchiveFile {
 impl ArchiveFile {
     /// Examines `path`; `None` if it does not exist.
     pub(crate) fn of(path: &Path) -> Result<Option<Self>, ArchiveError> {
-        let owned = || path.to_owned();
         drivers::refuse_strangers_links(path).map_err(|source| examine(path, source))?;
         let real = match path.canonicalize() {
             Ok(real) => real,
@@ -47,39 +46,34 @@ impl ArchiveFile {
                 return Ok(None);
             }
             Err(ReadFileError::Io(source)) => return Err(examine(path, source)),
-            Err(_) => return Err(ArchiveError::Foreign { path: owned() }),
+            Err(_) => return Err(ArchiveError::Foreign(path.to_owned())),
         };
         let found = file.metadata().map_err(|source| examine(path, source))?;
         let directory = real.parent().unwrap_or(Path::new("/")).metadata();
         let directory = directory.map_err(|source| examine(path, source))?;
         if drivers::is_strangers(&directory, &found) {
-            return Err(ArchiveError::Strangers { path: owned() });
+            return Err(ArchiveError::Strangers(path.to_owned()));
         }
         // Closed here: closing it later would release SQLite's locks.
         let mut head = Vec::new();
         let read = file.take(HEADER_BYTES as u64).read_to_end(&mut head);
         read.map_err(|source| examine(path, source))?;
         match kind(&head) {
-            _ if head.is_empty() => return Err(ArchiveError::EmptyFile { path: owned() }),
-            OpenedFileKind::Foreign => return Err(ArchiveError::Foreign { path: owned() }),
+            _ if head.is_empty() => return Err(ArchiveError::EmptyFile(path.to_owned())),
+            OpenedFileKind::Foreign => return Err(ArchiveError::Foreign(path.to_owned())),
             OpenedFileKind::Unknown(found) => {
-                return Err(ArchiveError::UnknownSchema {
-                    path: owned(),
-                    found,
-                });
+                let path = path.to_owned();
+                return Err(ArchiveError::UnknownSchema { path, found });
             }
             // SQLite reports that itself, including the content of its log.
             OpenedFileKind::Newer(_) | OpenedFileKind::Usable => {}
         }
         if !is_plain(&found) {
-            return Err(ArchiveError::Linked { path: owned() });
+            return Err(ArchiveError::Linked(path.to_owned()));
         }
         let files = foreign(&real).map_err(|source| examine(path, source))?;
         if !files.is_empty() {
-            return Err(ArchiveError::SideFiles {
-                path: owned(),
-                files,
-            });
+            return Err(ArchiveError::SideFiles(path.to_owned(), files));
         }
         Ok(Some(Self { path: real, found }))
     }
@@ -106,15 +100,9 @@ pub(crate) fn make(path: &Path) -> Result<(), ArchiveError> {
     let files = present(&real);
     // A journal may belong to an archive that another program has created meanwhile.
     if !files.is_empty() && real.symlink_metadata().is_err() {
-        return Err(ArchiveError::SideFiles {
-            path: path.to_owned(),
-            files,
-        });
+        return Err(ArchiveError::SideFiles(path.to_owned(), files));
     }
-    let bytes = schema::blank().map_err(|source| ArchiveError::Open {
-        path: path.to_owned(),
-        source,
-    })?;
+    let bytes = schema::blank().map_err(|error| ArchiveError::Open(path.to_owned(), error))?;
     let written = || -> io::Result<()> {
         let mut new = NewFile::create(open_directory(&parent)?, MODE)?;
         let mut file = new.file();
@@ -146,8 +134,5 @@ fn kind(head: &[u8]) -> OpenedFileKind {
 }
 
 fn examine(path: &Path, source: io::Error) -> ArchiveError {
-    ArchiveError::Examine {
-        path: path.to_owned(),
-        source,
-    }
+    ArchiveError::Examine(path.to_owned(), source)
 }

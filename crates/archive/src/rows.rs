@@ -1,26 +1,23 @@
 //! Stores a run as rows of the tables.
 
 use results::{CurvePoint, Figure, LimitVerdict, Row, Run, RunVerdict, Status, Table, Warning};
-use rusqlite::{Transaction, named_params, params};
-use stats::Estimate;
+use rusqlite::{Params, Transaction, named_params, params};
 
 /// Inserts everything except the document, which needs the number.
 pub(crate) fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<i64> {
     let id = insert_run(transaction, run)?;
+    let rows = RunRows { transaction, id };
     if let Some(verdict) = &run.verdict {
-        set_verdict(transaction, id, verdict)?;
+        rows.set_verdict(verdict)?;
     }
-    let mut position = 0;
-    for table in &run.tables() {
-        insert_table(transaction, id, table, &mut position)?;
-    }
+    rows.insert_tables(&run.tables())?;
     if let Some(curve) = run.curve() {
-        for (position, point) in curve.points.iter().enumerate() {
-            insert_point(transaction, id, position, point)?;
+        for (position, point) in (0..).zip(&curve.points) {
+            rows.insert_point(position, point)?;
         }
     }
-    for (position, (scope, warning)) in run.scoped_warnings().enumerate() {
-        insert_warning(transaction, id, position, &scope, warning)?;
+    for (position, (scope, warning)) in (0..).zip(run.scoped_warnings()) {
+        rows.insert_warning(position, &scope, warning)?;
     }
     Ok(id)
 }
@@ -32,26 +29,10 @@ pub(crate) fn add_verdicts(transaction: &Transaction<'_>) -> rusqlite::Result<()
     while let Some(row) = runs.next()? {
         let (id, document): (i64, String) = (row.get(0)?, row.get(1)?);
         if let Ok(run) = results::from_json(&document) {
-            set_verdict(transaction, id, &procedure::verdict(&run))?;
+            RunRows { transaction, id }.set_verdict(&procedure::verdict(&run))?;
         }
     }
     Ok(())
-}
-
-fn set_verdict(
-    transaction: &Transaction<'_>,
-    id: i64,
-    verdict: &RunVerdict,
-) -> rusqlite::Result<()> {
-    let mut statement = transaction.prepare_cached(
-        "UPDATE runs SET verdict = ?2, verdict_trust = ?3, verdict_because = ?4, goals = ?5
-         WHERE id = ?1",
-    )?;
-    let goals = verdict.goals.map(LimitVerdict::name);
-    let (trust, because) = (verdict.trust.name(), verdict.codes());
-    statement
-        .execute(params![id, verdict.sentence, trust, because, goals])
-        .map(|_| ())
 }
 
 /// Stores the JSON document of a run.
@@ -60,12 +41,9 @@ pub(crate) fn set_document(
     id: i64,
     document: &str,
 ) -> rusqlite::Result<()> {
-    transaction
-        .execute(
-            "UPDATE runs SET document = ?2 WHERE id = ?1",
-            params![id, document],
-        )
-        .map(|_| ())
+    let rows = RunRows { transaction, id };
+    let update = "UPDATE runs SET document = ?2 WHERE id = ?1";
+    rows.execute(update, params![id, document])
 }
 
 fn insert_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<i64> {
@@ -97,118 +75,112 @@ fn insert_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<i64>
     Ok(transaction.last_insert_rowid())
 }
 
-/// The rows of a table: their levels, then their figures.
-fn insert_table(
-    transaction: &Transaction<'_>,
+/// What the tables hold of a run.
+struct RunRows<'a> {
+    transaction: &'a Transaction<'a>,
     id: i64,
-    table: &Table,
-    position: &mut i64,
-) -> rusqlite::Result<()> {
-    // Levels requested twice are one row.
-    let mut of_level =
-        transaction.prepare_cached("INSERT OR IGNORE INTO factors VALUES (?, ?, ?, ?, ?)")?;
-    for row in &table.rows {
-        let name = table.row_name(row);
-        for (factor, level) in table.factors.iter().zip(&row.levels) {
-            of_level.execute(params![id, table.name, name, factor, level])?;
-        }
-        for figure in &row.figures {
-            insert_figure(
-                transaction,
-                (id, *position),
-                (&table.name, &name),
-                row,
-                figure,
-            )?;
-            *position += 1;
-        }
+}
+
+impl RunRows<'_> {
+    fn execute(&self, sql: &str, params: impl Params) -> rusqlite::Result<()> {
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        statement.execute(params).map(drop)
     }
-    Ok(())
-}
 
-fn insert_figure(
-    transaction: &Transaction<'_>,
-    (id, position): (i64, i64),
-    (table, name): (&str, &str),
-    row: &Row,
-    figure: &Figure,
-) -> rusqlite::Result<()> {
-    let mut statement = transaction.prepare_cached(
-        "INSERT INTO figures VALUES (:run_id, :position, :table, :row, :metric, :unit, :better,
-             :role, :value, :low, :high, :confidence, :samples, :indicative, :trust)",
-    )?;
-    let (metric, value) = (&figure.metric, figure.value);
-    statement
-        .execute(named_params! {
-            ":run_id": id,
-            ":position": position,
-            ":table": table,
-            ":row": name,
-            ":metric": metric.name,
-            ":unit": metric.unit.name(),
-            ":better": metric.better.name(),
-            ":role": metric.role.name(),
-            ":value": finite(value.value),
-            ":low": finite(value.low),
-            ":high": finite(value.high),
-            ":confidence": value.confidence,
-            ":samples": finite(value.samples),
-            ":indicative": figure.is_indicative,
-            ":trust": row.trust.name(),
-        })
-        .map(|_| ())
-}
+    fn set_verdict(&self, verdict: &RunVerdict) -> rusqlite::Result<()> {
+        let goals = verdict.goals.map(LimitVerdict::name);
+        let (trust, because) = (verdict.trust.name(), verdict.codes());
+        self.execute(
+            "UPDATE runs SET verdict = ?2, verdict_trust = ?3, verdict_because = ?4, goals = ?5
+             WHERE id = ?1",
+            params![self.id, verdict.sentence, trust, because, goals],
+        )
+    }
 
-fn insert_point(
-    transaction: &Transaction<'_>,
-    id: i64,
-    position: usize,
-    point: &CurvePoint,
-) -> rusqlite::Result<()> {
-    let mut statement = transaction
-        .prepare_cached("INSERT INTO curve_points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
-    statement
-        .execute(params![
-            id,
-            position as i64,
-            point.clients,
-            finite(point.load.value),
-            finite(point.load.low),
-            finite(point.load.high),
-            finite(point.response.value),
-            finite(point.response.low),
-            finite(point.response.high),
-            value(point.response_p99),
-            point.is_scout,
-            point.is_converged,
-        ])
-        .map(|_| ())
-}
+    /// The rows of the tables: their levels, then their figures.
+    fn insert_tables(&self, tables: &[Table]) -> rusqlite::Result<()> {
+        let mut position = 0;
+        for table in tables {
+            for row in &table.rows {
+                let name = table.row_name(row);
+                for (factor, level) in table.factors.iter().zip(&row.levels) {
+                    // Levels requested twice are one row.
+                    let insert = "INSERT OR IGNORE INTO factors VALUES (?, ?, ?, ?, ?)";
+                    self.execute(insert, params![self.id, table.name, name, factor, level])?;
+                }
+                for figure in &row.figures {
+                    self.insert_figure(position, (&table.name, &name), row, figure)?;
+                    position += 1;
+                }
+            }
+        }
+        Ok(())
+    }
 
-fn insert_warning(
-    transaction: &Transaction<'_>,
-    id: i64,
-    position: usize,
-    scope: &str,
-    warning: &Warning,
-) -> rusqlite::Result<()> {
-    let mut statement =
-        transaction.prepare_cached("INSERT INTO warnings VALUES (?, ?, ?, ?, ?, ?, ?)")?;
-    statement
-        .execute(params![
-            id,
-            position as i64,
-            scope,
-            warning.code.as_str(),
-            warning.severity.name(),
-            warning.cause,
-            warning.advice
-        ])
-        .map(|_| ())
-}
+    fn insert_figure(
+        &self,
+        position: i64,
+        (table, name): (&str, &str),
+        row: &Row,
+        figure: &Figure,
+    ) -> rusqlite::Result<()> {
+        let (metric, value) = (&figure.metric, figure.value);
+        self.execute(
+            "INSERT INTO figures VALUES (:run_id, :position, :table, :row, :metric, :unit, :better,
+                 :role, :value, :low, :high, :confidence, :samples, :indicative, :trust)",
+            named_params! {
+                ":run_id": self.id,
+                ":position": position,
+                ":table": table,
+                ":row": name,
+                ":metric": metric.name,
+                ":unit": metric.unit.name(),
+                ":better": metric.better.name(),
+                ":role": metric.role.name(),
+                ":value": finite(value.value),
+                ":low": finite(value.low),
+                ":high": finite(value.high),
+                ":confidence": value.confidence,
+                ":samples": finite(value.samples),
+                ":indicative": figure.is_indicative,
+                ":trust": row.trust.name(),
+            },
+        )
+    }
 
-fn value(estimate: Option<Estimate>) -> Option<f64> {
-    estimate.and_then(|estimate| finite(estimate.value))
+    fn insert_point(&self, position: i64, point: &CurvePoint) -> rusqlite::Result<()> {
+        self.execute(
+            "INSERT INTO curve_points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                self.id,
+                position,
+                point.clients,
+                finite(point.load.value),
+                finite(point.load.low),
+                finite(point.load.high),
+                finite(point.response.value),
+                finite(point.response.low),
+                finite(point.response.high),
+                point.response_p99.and_then(|it| finite(it.value)),
+                point.is_scout,
+                point.is_converged,
+            ],
+        )
+    }
+
+    fn insert_warning(
+        &self,
+        position: i64,
+        scope: &str,
+        warning: &Warning,
+    ) -> rusqlite::Result<()> {
+        let (code, severity) = (warning.code.as_str(), warning.severity.name());
+        let (id, cause, advice) = (self.id, &warning.cause, &warning.advice);
+        self.execute(
+            "INSERT INTO warnings VALUES (?, ?, ?, ?, ?, ?, ?)",
+            params![id, position, scope, code, severity, cause, advice],
+        )
+    }
 }
 
 /// SQL has no infinity that other programs would understand.

@@ -1,6 +1,6 @@
 //! Named rolling sets of runs.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::{Archive, failure};
 use crate::error::ArchiveError;
@@ -14,13 +14,8 @@ impl Archive {
     /// # Errors
     /// When the file cannot be read.
     pub fn baseline(&self, name: &str) -> Result<Vec<i64>, ArchiveError> {
-        let ids = |connection: &Connection| {
-            let query = "SELECT run_id FROM baselines WHERE name = ? ORDER BY run_id";
-            let mut statement = connection.prepare_cached(query)?;
-            let rows = statement.query_map([name], |row| row.get(0))?;
-            rows.collect::<rusqlite::Result<Vec<i64>>>()
-        };
-        ids(&self.connection).map_err(|source| self.unread(source))
+        let query = "SELECT run_id FROM baselines WHERE name = ? ORDER BY run_id";
+        self.rows(query, [name], |row| row.get(0))
     }
 
     /// Adds runs to a baseline: all of them or, on an error, none. Beyond [`BASELINE_RUNS_MAX`],

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Transaction, params};
 use watch::{StoredWindow, WatchEvent, WatchWindow, next_merge};
 
 use super::{Archive, failure};
@@ -58,16 +58,12 @@ impl Archive {
         target: &str,
         after_s: u64,
     ) -> Result<Vec<WatchWindow>, ArchiveError> {
-        let windows = |connection: &Connection| {
-            let query = "SELECT form FROM watch_windows WHERE target = ?1 AND start_s + span_s > ?2
-                         ORDER BY start_s, id";
-            let mut statement = connection.prepare_cached(query)?;
-            let forms = statement.query_map(params![target, seconds(after_s)], |row| row.get(0))?;
-            let forms = forms.collect::<rusqlite::Result<Vec<Vec<u8>>>>()?;
-            let windows = forms.iter().flat_map(|it| WatchWindow::from_bytes(it));
-            Ok(windows.collect())
-        };
-        windows(&self.connection).map_err(|source| self.unread(source))
+        let query = "SELECT form FROM watch_windows WHERE target = ?1 AND start_s + span_s > ?2
+                     ORDER BY start_s, id";
+        let params = params![target, seconds(after_s)];
+        let forms = self.rows(query, params, |row| row.get::<_, Vec<u8>>(0))?;
+        let windows = forms.iter().flat_map(|it| WatchWindow::from_bytes(it));
+        Ok(windows.collect())
     }
 
     /// The events of a target that began after that second since 1970, in the order of time.
@@ -80,17 +76,12 @@ impl Archive {
         target: &str,
         after_s: u64,
     ) -> Result<Vec<WatchEvent>, ArchiveError> {
-        let events = |connection: &Connection| {
-            let query = "SELECT document FROM watch_events WHERE target = ?1 AND begin_ms > ?2
-                         ORDER BY begin_ms, id";
-            let mut statement = connection.prepare_cached(query)?;
-            let after_ms = seconds(after_s.saturating_mul(1_000));
-            let texts = statement.query_map(params![target, after_ms], |row| row.get(0))?;
-            let texts = texts.collect::<rusqlite::Result<Vec<String>>>()?;
-            let events = texts.iter().flat_map(|it| serde_json::from_str(it));
-            Ok(events.collect())
-        };
-        events(&self.connection).map_err(|source| self.unread(source))
+        let query = "SELECT document FROM watch_events WHERE target = ?1 AND begin_ms > ?2
+                     ORDER BY begin_ms, id";
+        let params = params![target, seconds(after_s.saturating_mul(1_000))];
+        let texts = self.rows(query, params, |row| row.get::<_, String>(0))?;
+        let events = texts.iter().flat_map(|it| serde_json::from_str(it));
+        Ok(events.collect())
     }
 
     /// The watched targets, by name.
@@ -99,14 +90,8 @@ impl Archive {
     ///
     /// If the file cannot be read.
     pub fn watched_targets(&self) -> Result<Vec<String>, ArchiveError> {
-        let targets = |connection: &Connection| {
-            let query = "SELECT DISTINCT target FROM watch_windows ORDER BY target";
-            let mut statement = connection.prepare_cached(query)?;
-            statement
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        };
-        targets(&self.connection).map_err(|source| self.unread(source))
+        let query = "SELECT DISTINCT target FROM watch_windows ORDER BY target";
+        self.rows(query, [], |row| row.get(0))
     }
 }
 

@@ -52,7 +52,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         // Made by commands that measure: whoever only looks leaves no empty archive behind.
         return match &args.command {
             RunsCommand::List { json, .. } => listed(&[], json.as_ref()),
-            _ => Err(ArchiveError::Empty { path }.into()),
+            _ => Err(ArchiveError::Empty(path).into()),
         };
     }
     let mut archive = Archive::open_existing(&path)?;
