@@ -1,7 +1,6 @@
 //! Where trials run: on real storage, in virtual time, or on the null driver.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::{
@@ -31,16 +30,6 @@ pub use crate::workers::Unanswered;
 use host::counters::thread_cpu_ns;
 use host::limits::check_clients;
 
-/// What was meant by a block of thousands of bytes.
-fn in_binary(block: u64, unit: u32) -> String {
-    let kibi = block / 1_000;
-    let is_meant = block.is_multiple_of(1_000) && (kibi * 1_024).is_multiple_of(unit.into());
-    match is_meant {
-        true => format!(" ({kibi}KiB has {} bytes, {kibi}kB {block})", kibi * 1_024),
-        false => String::new(),
-    }
-}
-
 /// Why a trial has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum LaboratoryError {
@@ -53,60 +42,14 @@ pub enum LaboratoryError {
         error: TrialError,
     },
     /// The trial does not fit its target.
-    #[error("{title}: {error}")]
-    Addresses {
-        /// Title of the trial.
-        title: String,
-        /// What does not fit.
-        error: AddressError,
-    },
-    /// Direct I/O on the target requires other block sizes.
+    #[error("{0}")]
+    Misfit(String),
+    /// There is not enough memory to verify writes: bytes of the targets, and of the ledger.
     #[error(
-        "direct I/O is not possible here with blocks of {block} bytes. Use a block size that \
-         is a multiple of {unit} bytes{}, or --buffered",
-        in_binary(*block, *unit)
+        "verifying {0} needs {1} of memory, more than half of what is available: use a smaller \
+         size or larger blocks"
     )]
-    Misaligned {
-        /// Block size, bytes.
-        block: u64,
-        /// Alignment of direct I/O.
-        unit: u32,
-    },
-    /// Polled completions are not possible.
-    #[error(
-        "--poll on {}: the kernel refuses a polled read ({reason}). Leave --poll out",
-        path.display()
-    )]
-    Unpolled {
-        /// The target.
-        path: PathBuf,
-        /// The kernel's error.
-        reason: String,
-    },
-    /// The same for the control threads of a workload, which has no options for it.
-    #[error(
-        "{title}: direct I/O of {bytes} bytes is not possible here. Make I/O size, block \
-         size and offset multiples of {unit} bytes"
-    )]
-    MisalignedThreads {
-        /// Title of the trial.
-        title: String,
-        /// A size or an offset.
-        bytes: u64,
-        /// Alignment of direct I/O.
-        unit: u32,
-    },
-    /// There is not enough memory to verify writes.
-    #[error(
-        "verifying {bytes} needs {needed} of memory, more than half of what is available: use a \
-         smaller size or larger blocks"
-    )]
-    LedgerMemory {
-        /// Bytes of the targets.
-        bytes: Bytes,
-        /// Memory for the ledger.
-        needed: Bytes,
-    },
+    LedgerMemory(Bytes, Bytes),
     /// The ledger of writes cannot be kept.
     #[error(transparent)]
     Ledger(#[from] verify::LedgerError),
@@ -125,6 +68,48 @@ pub enum LaboratoryError {
     /// The run is only replayed, and no further results were kept.
     #[error(transparent)]
     Killed(#[from] Killed),
+}
+
+impl LaboratoryError {
+    /// A failure of the trial.
+    pub fn of(trial: &Trial, error: TrialError) -> Self {
+        Self::Trial {
+            title: trial.title.clone(),
+            error,
+        }
+    }
+
+    pub(crate) fn of_addresses(trial: &Trial, error: &AddressError) -> Self {
+        Self::Misfit(format!("{}: {error}", trial.title))
+    }
+
+    /// Direct I/O on the target requires block sizes that are multiples of `unit` bytes.
+    pub fn misaligned(block: u64, unit: u32) -> Self {
+        let meant = in_binary(block, unit);
+        Self::Misfit(format!(
+            "direct I/O is not possible here with blocks of {block} bytes. Use a block size that \
+             is a multiple of {unit} bytes{meant}, or --buffered"
+        ))
+    }
+
+    /// The same for the control threads of a workload, which has no options for it.
+    pub(crate) fn misaligned_threads(trial: &Trial, bytes: u64, unit: u32) -> Self {
+        Self::Misfit(format!(
+            "{}: direct I/O of {bytes} bytes is not possible here. Make I/O size, block size and \
+             offset multiples of {unit} bytes",
+            trial.title
+        ))
+    }
+}
+
+/// What was meant by a block of thousands of bytes.
+fn in_binary(block: u64, unit: u32) -> String {
+    let kibi = block / 1_000;
+    let is_meant = block.is_multiple_of(1_000) && (kibi * 1_024).is_multiple_of(unit.into());
+    match is_meant {
+        true => format!(" ({kibi}KiB has {} bytes, {kibi}kB {block})", kibi * 1_024),
+        false => String::new(),
+    }
 }
 
 /// An error with its causes.
@@ -326,11 +311,8 @@ pub(crate) fn inline<D: engine::Driver>(
 ) -> Result<Ran<D>, LaboratoryError> {
     let Began { seed, start, .. } = began;
     check_clients(trial.clients)?;
-    let mut hands =
-        deal(trial, ClientShare::WHOLE, seed, 1).map_err(|error| LaboratoryError::Addresses {
-            title: trial.title.clone(),
-            error,
-        })?;
+    let mut hands = deal(trial, ClientShare::WHOLE, seed, 1)
+        .map_err(|error| LaboratoryError::of_addresses(trial, &error))?;
     let clients = hands.pop().unwrap_or_default();
     let before = driver.activity();
     let mut engine = Engine::new(driver, clients, alone(trial, start))
@@ -345,10 +327,7 @@ pub(crate) fn inline<D: engine::Driver>(
         SLOT_WIDTH,
         &mut |monitor, elapsed| watch(&Glimpse::of(monitor, elapsed, None)),
     );
-    let fail = |error: TrialError| LaboratoryError::Trial {
-        title: trial.title.clone(),
-        error,
-    };
+    let fail = |error: TrialError| LaboratoryError::of(trial, error);
     let (ending, elapsed) = ran.map_err(|error: DriverError| fail(error.into()))?;
     let spent = |before| thread_cpu_ns().saturating_sub(before);
     let cpu_ns = began.cpu.map(spent);

@@ -14,8 +14,8 @@ use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
 use rustix::io::Errno;
 use sys::{SharedWords, drop_cached};
 use verify::{
-    ExpectedDurability, Findings, Ledger, LedgerError, StateError, StateHead, StateTarget,
-    VerifyMismatch, Words, words_needed, words_of,
+    ExpectedDurability, Findings, Ledger, StateError, StateHead, StateTarget, VerifyMismatch,
+    Words, words_needed, words_of,
 };
 
 use crate::storage::read_written;
@@ -45,48 +45,11 @@ pub enum StateFileError {
         why: io::Error,
     },
     /// It is not a state, or a damaged one.
-    #[error("{}: {why}", path.display())]
-    State {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: StateError,
-    },
-    /// Its entries do not match its head.
-    #[error("{}: {why}", path.display())]
-    Ledger {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with them.
-        why: LedgerError,
-    },
-    /// The run is still active.
-    #[error(
-        "{}: the run that writes this state is still in progress, and will verify at its end",
-        .0.display()
-    )]
-    InUse(PathBuf),
-    /// A target no longer exists.
-    #[error(
-        "{}: it does not exist. A run that ends normally removes its test files. If it was moved, \
-         name it with --target",
-        .0.display()
-    )]
-    Gone(PathBuf),
-    /// A target has shrunk.
-    #[error(
-        "{}: it has {there} bytes, and the state reaches to byte {needed}. It is another file or \
-         device, or was truncated",
-        path.display()
-    )]
-    Shrunk {
-        /// The target.
-        path: PathBuf,
-        /// Its current size, bytes.
-        there: u64,
-        /// The required size, bytes.
-        needed: u64,
-    },
+    #[error("{0}")]
+    Damaged(String),
+    /// The run is still active, or a target no longer exists or has shrunk.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// Ledger entries in a file that stays locked while they are in use.
@@ -175,10 +138,8 @@ impl StateFile {
             what: "read",
             why,
         };
-        let wrong = |why| StateFileError::State {
-            path: path.to_owned(),
-            why,
-        };
+        let name = path.display();
+        let wrong = |why: StateError| StateFileError::Damaged(format!("{name}: {why}"));
         // A pipe or a terminal would wait for a writer.
         let is_file = std::fs::metadata(path).map_err(failed)?.is_file();
         if !is_file {
@@ -186,7 +147,10 @@ impl StateFile {
         }
         let mut file = File::open(path).map_err(failed)?;
         if flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK) {
-            return Err(StateFileError::InUse(path.to_owned()));
+            return Err(StateFileError::Refused(format!(
+                "{name}: the run that writes this state is still in progress, and will verify at \
+                 its end"
+            )));
         }
         let there = file.metadata().map_err(failed)?.len();
         let mut bytes = Vec::new();
@@ -210,10 +174,7 @@ impl StateFile {
         }
         let words = words_in(&mut file, count).map_err(failed)?;
         let ledger = Ledger::new(head.seed, head.unit, &lens, words);
-        let ledger = ledger.map_err(|why| StateFileError::Ledger {
-            path: path.to_owned(),
-            why,
-        })?;
+        let ledger = ledger.map_err(|why| StateFileError::Damaged(format!("{name}: {why}")))?;
         Ok(Self { head, ledger })
     }
 
@@ -237,7 +198,11 @@ impl StateFile {
         watch: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), StateFileError> {
         let failed = |why: io::Error| match why.kind() {
-            io::ErrorKind::NotFound => StateFileError::Gone(path.to_owned()),
+            io::ErrorKind::NotFound => StateFileError::Refused(format!(
+                "{}: it does not exist. A run that ends normally removes its test files. If it was \
+                 moved, name it with --target",
+                path.display()
+            )),
             _ => StateFileError::Io {
                 path: path.to_owned(),
                 what: "read",
@@ -250,11 +215,11 @@ impl StateFile {
         let written = self.ledger.written(number, u64::MAX);
         let needed = written.last().map_or(0, |(offset, len)| offset + len);
         if there < needed {
-            return Err(StateFileError::Shrunk {
-                path: path.to_owned(),
-                there,
-                needed,
-            });
+            return Err(StateFileError::Refused(format!(
+                "{}: it has {there} bytes, and the state reaches to byte {needed}. It is another \
+                 file or device, or was truncated",
+                path.display()
+            )));
         }
         let see = |at: u64, len: u64, found: &[VerifyMismatch]| {
             checked.bytes += len;

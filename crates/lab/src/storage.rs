@@ -37,7 +37,7 @@ use self::cache_share::cache_share;
 pub use self::foreign::Neighbours;
 use self::foreign::UnwrittenBytes;
 pub(crate) use self::foreign::{Witness, judge};
-use self::misfit::{control_misfit, misfit, user_misfit};
+use self::misfit::misfit;
 pub use self::own::driver_name;
 use self::own::{circumstances, generator, huge_pages, split_operations};
 pub(crate) use self::part::PartialTrial;
@@ -271,8 +271,12 @@ impl StorageLaboratory {
             Some(target) => probe_polling(target).map_err(|error| error.to_string()),
             None => Err("it does not support direct I/O".to_owned()),
         };
-        let path = path.to_owned();
-        polled.map_err(|reason| LaboratoryError::Unpolled { path, reason })
+        polled.map_err(|reason| {
+            LaboratoryError::Misfit(format!(
+                "--poll on {}: the kernel refuses a polled read ({reason}). Leave --poll out",
+                path.display()
+            ))
+        })
     }
 
     /// From now on every block that is read from the test file must be one that was written.
@@ -328,29 +332,11 @@ impl StorageLaboratory {
             return Ok(());
         };
         let unit = target.alignment().offset;
-        let misaligned = match &trial.spec {
-            ClientSpec::Mix(mix) => {
-                misfit(mix, unit).map(|block| LaboratoryError::Misaligned { block, unit })
-            }
-            ClientSpec::Control(control) => {
-                control_misfit(control, unit).map(|bytes| LaboratoryError::MisalignedThreads {
-                    title: trial.title.clone(),
-                    bytes,
-                    unit,
-                })
-            }
-            ClientSpec::Users(users) => {
-                user_misfit(users, unit).map(|block| LaboratoryError::Misaligned { block, unit })
-            }
-            ClientSpec::Own(own) => {
-                let block = u64::from(own.unit);
-                let is_misfit = !block.is_multiple_of(u64::from(unit));
-                is_misfit.then_some(LaboratoryError::Misaligned { block, unit })
-            }
-            ClientSpec::Files(_) | ClientSpec::Jobs(_) => None,
-        };
-        if let Some(error) = misaligned {
-            return Err(error);
+        if let Some(bytes) = misfit(&trial.spec, unit) {
+            return Err(match &trial.spec {
+                ClientSpec::Control(_) => LaboratoryError::misaligned_threads(trial, bytes, unit),
+                _ => LaboratoryError::misaligned(bytes, unit),
+            });
         }
         let in_context = |error| TargetError::io("prepare the page cache of", target.path(), error);
         match trial.preparation {
@@ -447,10 +433,7 @@ impl StorageLaboratory {
         let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
         let mut monitor = monitor_of_share(trial, workers, whole);
         let on_error = plan.on_error;
-        let fail = |error: TrialError| LaboratoryError::Trial {
-            title: trial.title.clone(),
-            error,
-        };
+        let fail = |error: TrialError| LaboratoryError::of(trial, error);
         self.look_behind();
         let caches = self.look_at_caches(self.fetch_account());
         let mut reserves = self.reserve_watches(trial);

@@ -105,7 +105,7 @@ pub(super) fn refuse_impossible(plans: &[SsdPhasePlan], size: u64, unit: u32) ->
         .map(|it| it.block_bytes)
         .find(|block| !block.is_multiple_of(u64::from(unit)));
     if let Some(block) = misfit {
-        return Err(LaboratoryError::Misaligned { block, unit }.into());
+        return Err(LaboratoryError::misaligned(block, unit).into());
     }
     Ok(check_budget(FILES_NEEDED, block * u64::from(depth)).map_err(LaboratoryError::from)?)
 }

@@ -65,11 +65,7 @@ impl BenchError {
                 | Self::Inspect(InspectError::Missing(_))
                 | Self::Sim(_)
                 | Self::Laboratory(
-                    LaboratoryError::Misaligned { .. }
-                        | LaboratoryError::MisalignedThreads { .. }
-                        | LaboratoryError::Unpolled { .. }
-                        | LaboratoryError::Addresses { .. }
-                        | LaboratoryError::State(StateFileError::Exists(_)),
+                    LaboratoryError::Misfit(_) | LaboratoryError::State(StateFileError::Exists(_)),
                 )
         )
     }

@@ -314,7 +314,7 @@ impl Bench {
     ) -> Result<(), BenchError> {
         let unit = self.unit();
         match blocks.find(|block| !block.is_multiple_of(u64::from(unit))) {
-            Some(block) => Err(LaboratoryError::Misaligned { block, unit }.into()),
+            Some(block) => Err(LaboratoryError::misaligned(block, unit).into()),
             None => Ok(()),
         }
     }

@@ -189,9 +189,9 @@ impl FleetLaboratory {
         };
         let order = to_bytes(&order);
         let ordered = self.ranks.round(|group| group.broadcast(&order));
-        ordered.map_err(|error| LaboratoryError::Trial {
-            title: trial.title.clone(),
-            error: system_error("starting all hosts", error.reason()),
+        ordered.map_err(|error| {
+            let error = system_error("starting all hosts", error.reason());
+            LaboratoryError::of(trial, error)
         })?;
         let whole = scope.whole(trial, self.ranks.share().ranks);
         let mut leading = Leading::new(&self.ranks, &whole, scope);
@@ -219,10 +219,7 @@ impl FleetLaboratory {
         own: PartialTrial,
         (mut leading, is_interrupted): (Leading, bool),
     ) -> Result<Outcome, LaboratoryError> {
-        let fail = |error: TrialError| LaboratoryError::Trial {
-            title: trial.title.clone(),
-            error,
-        };
+        let fail = |error: TrialError| LaboratoryError::of(trial, error);
         let reports = leading.reports(&self.ranks);
         let PartialTrial {
             outcome,

@@ -13,7 +13,7 @@ use results::Access;
 use workload::{ClientSpec, Content, JobSpec, Request};
 
 use super::StorageLaboratory;
-use super::misfit::{control_misfit, misfit, user_misfit};
+use super::misfit::misfit;
 use crate::laboratory::{LaboratoryError, trial_seed};
 use host::limits::{ProcessLimits, check_plan};
 use host::processors::processors;
@@ -57,10 +57,7 @@ impl StorageLaboratory {
         let kind = driver_kind(self.settings.driver, trial, depth);
         check_plan(&wanted(workers, depth, (kind, &self.table), memory))?;
         let dealt = deal(whole, share, seed, workers);
-        let hands = dealt.map_err(|error| LaboratoryError::Addresses {
-            title: trial.title.clone(),
-            error,
-        })?;
+        let hands = dealt.map_err(|error| LaboratoryError::of_addresses(trial, &error))?;
         let mut options = DriverOptions::new(depth, buffer_len);
         options.variety = variety(trial, workers);
         options.pages = self.settings.pages;
@@ -196,16 +193,13 @@ fn contents(trial: &Trial, seed: u64) -> Arc<[Option<ContentSource>]> {
 /// Whether what is read can be held against what was written: stamps stand in blocks of one size,
 /// and only whole blocks can be judged.
 fn is_verifiable(trial: &Trial) -> bool {
-    match &trial.spec {
-        ClientSpec::Mix(mix) => {
-            mix.addresses.region.target != CACHE_FILE && misfit(mix, BLOCK_BYTES as u32).is_none()
-        }
-        ClientSpec::Control(control) => {
-            control.content.is_default() && control_misfit(control, BLOCK_BYTES as u32).is_none()
-        }
-        ClientSpec::Users(users) => user_misfit(users, BLOCK_BYTES as u32).is_none(),
+    let may_be = match &trial.spec {
+        ClientSpec::Mix(mix) => mix.addresses.region.target != CACHE_FILE,
+        ClientSpec::Control(control) => control.content.is_default(),
+        ClientSpec::Users(_) => true,
         ClientSpec::Files(_) | ClientSpec::Own(_) | ClientSpec::Jobs(_) => false,
-    }
+    };
+    may_be && misfit(&trial.spec, BLOCK_BYTES as u32).is_none()
 }
 
 #[cfg(test)]

@@ -252,8 +252,7 @@ impl StorageLaboratory {
                 let unit = target.alignment().offset;
                 let mut lengths = job.lengths().chain([region.block, region.offset]);
                 if let Some(bytes) = lengths.find(|len| !len.is_multiple_of(u64::from(unit))) {
-                    let title = trial.title.clone();
-                    return Err(LaboratoryError::MisalignedThreads { title, bytes, unit });
+                    return Err(LaboratoryError::misaligned_threads(trial, bytes, unit));
                 }
                 hint_order(target, job.hint)
                     .map_err(|error| TargetError::io("advise on reading", target.path(), error))?;

@@ -95,10 +95,10 @@ impl StorageLaboratory {
         let needed = count.saturating_mul(size_of::<u64>() as u64);
         let available = ProcessLimits::capture().memory_available_bytes;
         match available.is_some_and(|available| needed > available / MEMORY_PART) {
-            true => Err(LaboratoryError::LedgerMemory {
-                bytes: Bytes(lens.iter().sum()),
-                needed: Bytes(needed),
-            }),
+            true => {
+                let bytes = Bytes(lens.iter().sum());
+                Err(LaboratoryError::LedgerMemory(bytes, Bytes(needed)))
+            }
             false => Ok(new_words(count)),
         }
     }

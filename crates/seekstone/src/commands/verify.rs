@@ -89,7 +89,7 @@ fn targets(args: &VerifyArgs, state: &StateFile) -> Result<Vec<(u32, PathBuf)>, 
 /// A file that is no state was named wrongly.
 fn as_usage(error: StateFileError) -> anyhow::Error {
     let is_usage = match &error {
-        StateFileError::State { .. } | StateFileError::Ledger { .. } => true,
+        StateFileError::Damaged(_) => true,
         StateFileError::Io { why, .. } => why.kind() == std::io::ErrorKind::NotFound,
         _ => false,
     };
