@@ -113,7 +113,7 @@ pub fn ratio_table(factors: &[&str], rows: impl IntoIterator<Item = RatioRow>) -
             Figure::new("new", it.unit, it.better, new),
             Figure::new("ratio", Unit::Ratio, it.better, ratio),
         ];
-        let row = Row::new(it.levels, figures, "ratio", Trust::Reliable, &[]);
+        let row = Row::new(it.levels, figures, "ratio", Trust::Reliable);
         row.with_word("shown", it.shown)
     });
     let show = Show::default().around_one("ratio");
@@ -121,19 +121,12 @@ pub fn ratio_table(factors: &[&str], rows: impl IntoIterator<Item = RatioRow>) -
 }
 
 /// Setup keys that differ between any two runs and do not affect their figures.
-const EACH_ITS_OWN: [&str; 11] = [
-    "environment.started_at",
-    "environment.load_average",
-    "environment.pressure_io",
-    "environment.commit",
-    "environment.steal_share",
-    "environment.memory_available_bytes",
-    "environment.swap_free_bytes",
-    "target.file_system.available_bytes",
-    "target.file_system.files_free",
-    "target.allocated_bytes",
-    "setup.seed",
-];
+const EACH_ITS_OWN: &str = "
+    environment.started_at environment.load_average environment.pressure_io environment.commit
+    environment.steal_share environment.memory_available_bytes environment.swap_free_bytes
+    target.file_system.available_bytes target.file_system.files_free target.allocated_bytes
+    setup.seed
+";
 
 /// Every figure that both runs have, in rows with equal levels of tables with equal factors.
 pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
@@ -273,20 +266,9 @@ pub fn set_differences(base: &[Run], new: &[Run]) -> Vec<SetupDifference> {
 }
 
 /// Settings that define the workload. The others define how it is measured.
-const OF_WORKLOAD: [&str; 12] = [
-    "command",
-    "measure",
-    "workload",
-    "block",
-    "pattern",
-    "partition",
-    "writes",
-    "durable",
-    "clients",
-    "rate",
-    "think",
-    "shape",
-];
+const OF_WORKLOAD: &str = "
+    command measure workload block pattern partition writes durable clients rate think shape
+";
 
 /// How the workloads of two sets of runs differ, as in `block 4 KiB and 8 KiB`; `None` if they do
 /// not.
@@ -302,7 +284,9 @@ pub fn workload_differences(base: &[Run], new: &[Run]) -> Vec<String> {
     };
     let found = found.into_iter().filter_map(|it| {
         let setting = it.key.strip_prefix("setup.")?;
-        let name = OF_WORKLOAD.into_iter().find(|name| *name == setting)?;
+        let name = OF_WORKLOAD
+            .split_whitespace()
+            .find(|name| *name == setting)?;
         let values = it.base.split(", ").chain(it.new.split(", "));
         let values: BTreeSet<&str> = values.filter(|it| !it.is_empty()).collect();
         let values: Vec<String> = values.into_iter().map(spaced).collect();
@@ -418,7 +402,7 @@ fn flatten_list(key: &str, items: Vec<serde_json::Value>, found: &mut Vec<(Strin
 }
 
 fn flatten(key: &str, value: serde_json::Value, found: &mut Vec<(String, String)>) {
-    if EACH_ITS_OWN.contains(&key) {
+    if EACH_ITS_OWN.split_whitespace().any(|own| own == key) {
         return;
     }
     match value {

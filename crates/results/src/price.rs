@@ -44,7 +44,7 @@ impl Price {
                 is_indicative: figure.is_indicative,
                 ..Figure::new(metric.as_str(), figure.metric.unit, Better::Higher, value)
             };
-            rows.push(Row::new(levels, [figure], &metric, trust, &[]));
+            rows.push(Row::new(levels, [figure], &metric, trust));
         };
         let block = block_of(run);
         let summaries = tables.iter().filter(|it| !it.are_steps && !it.is_points());

@@ -39,7 +39,7 @@ impl RankShare {
     pub(crate) fn row(&self, figures: impl IntoIterator<Item = Figure>, headline: &str) -> Row {
         let command = Some(self.command.clone()).filter(|it| !it.is_empty());
         let levels = command.into_iter().chain([self.rank.to_string()]);
-        let row = Row::new(levels.collect(), figures, headline, Trust::Reliable, &[]);
+        let row = Row::new(levels.collect(), figures, headline, Trust::Reliable);
         row.with_word("host", &self.host)
     }
 }

@@ -240,7 +240,6 @@ impl Row {
         figures: impl IntoIterator<Item = Figure>,
         headline: &str,
         trust: Trust,
-        warnings: &[Warning],
     ) -> Self {
         let marked = figures.into_iter().map(|figure| {
             if figure.metric.name == headline {
@@ -254,11 +253,19 @@ impl Row {
             figures: marked.collect(),
             replicates: Vec::new(),
             trust,
-            warnings: warnings.iter().map(|it| it.code.clone()).collect(),
+            warnings: Vec::new(),
             words: Vec::new(),
             says: None,
             is_listed: false,
         }
+    }
+
+    /// Adds the codes of the warnings about it.
+    #[must_use]
+    pub fn warned(mut self, warnings: &[Warning]) -> Self {
+        self.warnings
+            .extend(warnings.iter().map(|it| it.code.clone()));
+        self
     }
 
     /// Sets whether it represents the run in lists.
@@ -509,7 +516,7 @@ mod tests {
     fn a_brief_name_has_what_tells_rows_apart() {
         let row = |levels: [&str; 3]| {
             let levels = levels.map(str::to_owned).to_vec();
-            Row::new(levels, [], "", Trust::Reliable, &[])
+            Row::new(levels, [], "", Trust::Reliable)
         };
         let names = |rows: &[[&str; 3]]| {
             let rows = rows.iter().map(|it| row(*it)).collect();
@@ -528,7 +535,7 @@ mod tests {
     fn a_row_is_named_by_its_levels() {
         let row = |levels: &[&str]| {
             let levels = levels.iter().map(|it| (*it).to_owned()).collect();
-            Row::new(levels, [], "", Trust::Reliable, &[])
+            Row::new(levels, [], "", Trust::Reliable)
         };
         let check = |factors: &[&str], levels: &[&str], name: &str| {
             let table = Table::new("table", factors, vec![row(levels)]);
@@ -544,7 +551,7 @@ mod tests {
     fn lists_show_the_best_of_ranked_rows() {
         let row = |name: &str, iops| {
             let figures = [crate::metric::IOPS.of(Estimate::exact(iops, 1.0))];
-            Row::new(vec![name.into()], figures, "iops", Trust::Reliable, &[])
+            Row::new(vec![name.into()], figures, "iops", Trust::Reliable)
         };
         let rows = vec![row("slow", 50.0), row("fast", 75.0), row("middle", 60.0)];
         let mut table = Table::new("cells", &["target"], rows);

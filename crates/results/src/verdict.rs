@@ -77,7 +77,7 @@ impl RunVerdict {
         let sentence = vec![self.sentence.clone()];
         let row = Row {
             warnings: self.because.clone(),
-            ..Row::new(sentence, [met], "goals-met", self.trust, &[])
+            ..Row::new(sentence, [met], "goals-met", self.trust)
         };
         Table::new(VERDICT, &["sentence"], vec![row])
     }

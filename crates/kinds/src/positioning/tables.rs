@@ -53,7 +53,7 @@ pub(super) fn tables(
         false => Trust::Unstable,
     };
     let files = format_counted(u64::from(plan.files), "file");
-    let row = Row::new(vec![files], figures, POSITIONING_MEAN.name, trust, &[]).saying(says);
+    let row = Row::new(vec![files], figures, POSITIONING_MEAN.name, trust).saying(says);
     let source = known.then(|| format!("published: {}.", kp3::POSITIONING_SOURCE));
     let one_round = found.one_round.map(|it| {
         let [low, high] = [it.low, it.high].map(|ns| Unit::Seconds.format(ns * 1e-9));
@@ -104,7 +104,7 @@ fn histogram(
             .into_iter()
             .chain([BIN.of(at).as_role(Role::Detail)]);
         let levels = vec![name_of(bin as u64, width)];
-        Row::new(levels, figures, FILES_OF_ROUND.name, Trust::Reliable, &[])
+        Row::new(levels, figures, FILES_OF_ROUND.name, Trust::Reliable)
     });
     let drawn = [Some(&FILES_OF_ROUND), published.map(|_| &PUBLISHED_FILES)];
     let plot = PlotOf {

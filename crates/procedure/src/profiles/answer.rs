@@ -99,7 +99,7 @@ fn application(profile: &ApplicationProfile, run: &Run) -> Row {
         .filter(|it| Some(it.outcome.verdict) == worst)
         .max_by(|one, other| one.used().total_cmp(&other.used()));
     let (Some(worst), Some(decisive)) = (worst, decisive) else {
-        return Row::new(vec![profile.title.clone()], [], "", Trust::Invalid, &[]);
+        return Row::new(vec![profile.title.clone()], [], "", Trust::Invalid);
     };
     let quoted = run.measurement(&profile.measurement(decisive.step));
     let quoted: Vec<&Measurement> = quoted.into_iter().chain(supported).collect();
@@ -123,7 +123,6 @@ fn application(profile: &ApplicationProfile, run: &Run) -> Row {
             figures,
             "iops",
             trust.unwrap_or(Trust::Invalid),
-            &[],
         )
     }
 }

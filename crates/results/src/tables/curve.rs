@@ -63,7 +63,7 @@ fn level(curve: &Curve, level: &CurveLevel) -> Row {
     }
     let name = curve.level_name(level.level_ns);
     let trust = trust.max(Trust::unless_invalid(&curve.warnings));
-    Row::new(vec![name], figures, "iops", trust, &curve.warnings)
+    Row::new(vec![name], figures, "iops", trust).warned(&curve.warnings)
 }
 
 /// The load at a level, and how far it can be used. If the level was not reached, the highest load
@@ -88,7 +88,7 @@ fn saturated(curve: &Curve, found: &Saturation) -> Row {
     let figures = [IOPS.of(found.load), clients];
     let settled = Trust::reliable_if(found.is_converged);
     let trust = settled.max(Trust::unless_invalid(&curve.warnings));
-    Row::new(Vec::new(), figures, "iops", trust, &curve.warnings)
+    Row::new(Vec::new(), figures, "iops", trust).warned(&curve.warnings)
 }
 
 fn point(curve: &Curve, point: &CurvePoint) -> Row {
@@ -126,7 +126,7 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
         Channel::Service => "service-time",
     };
     let trust = Trust::reliable_if(point.is_converged);
-    Row::new(vec![source], figures, headline, trust, &[])
+    Row::new(vec![source], figures, headline, trust)
 }
 
 /// From issue to completion. A simulated queue includes the wait, so it gets no column there.

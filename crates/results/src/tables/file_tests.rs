@@ -180,7 +180,7 @@ impl FileTests {
             false => "file",
         };
         let ratio = GROWTH.of(grown.ratio);
-        let row = Row::new(vec![grown.name()], [ratio], "growth", Trust::Reliable, &[]);
+        let row = Row::new(vec![grown.name()], [ratio], "growth", Trust::Reliable);
         row.with_word("each", each)
     }
 
@@ -270,7 +270,7 @@ fn of_call(test: &FileTest, call: &FileCallTimes) -> Row {
     figures.extend(call.p99_ns.map(|ns| P99_TIME.bare_ns(ns as f64)));
     figures.push(LONGEST_TIME.bare_ns(call.max_ns as f64));
     let levels = [levels(test), vec![call.kind.clone()]].concat();
-    Row::new(levels, figures, "", Trust::Reliable, &[])
+    Row::new(levels, figures, "", Trust::Reliable)
 }
 
 /// Figures at the stonewall, without the wear-out in which some clients wait for others.
@@ -287,7 +287,7 @@ fn of_stonewall(test: &FileTest) -> Option<Row> {
         MOST_OF_A_CLIENT.count(wall.items_most),
     ];
     let figures = rates.map(|it| it.as_role(Role::Detail)).chain(counts);
-    Some(Row::new(levels(test), figures, "", test.trust(), &[]))
+    Some(Row::new(levels(test), figures, "", test.trust()))
 }
 
 /// Results of a rank.
@@ -352,17 +352,12 @@ fn row(found: &FileTests, test: &FileTest) -> Row {
         figures.push(CALL_MEAN.bare_ns(call.mean_ns));
         figures.extend(call.p99_ns.map(|ns| CALL_P99.bare_ns(ns as f64)));
     }
-    Row::new(
-        levels(test),
-        figures,
-        found.headline(),
-        test.trust(),
-        &test.warnings,
-    )
-    .quoted_with_interval()
-    .listed(found.is_listed(test))
-    .with_replicates(test.passes.iter().map(replicate).collect())
-    .saying(saying(test))
+    Row::new(levels(test), figures, found.headline(), test.trust())
+        .warned(&test.warnings)
+        .quoted_with_interval()
+        .listed(found.is_listed(test))
+        .with_replicates(test.passes.iter().map(replicate).collect())
+        .saying(saying(test))
 }
 
 /// A pass; with a stonewall, the work done by then.

@@ -42,13 +42,7 @@ impl Io500Found {
         let phases = self.phases.iter().map(row);
         let scores = self.scores.iter().map(|(name, score)| {
             let figures = [IO500_SCORE.bare(*score).as_role(Role::Column)];
-            Row::new(
-                vec![name.clone()],
-                figures,
-                "io500-score",
-                Trust::Unstable,
-                &[],
-            )
+            Row::new(vec![name.clone()], figures, "io500-score", Trust::Unstable)
         });
         let reasons = self
             .reasons
@@ -84,6 +78,5 @@ fn row(phase: &Io500PhaseFound) -> Row {
         figures,
         rate.name,
         Trust::Unstable,
-        &[],
     )
 }

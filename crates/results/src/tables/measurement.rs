@@ -43,7 +43,7 @@ pub(super) fn row(levels: Vec<String>, it: &Measurement) -> Row {
     figures.extend(device_time.iter().flat_map(of_device));
     figures.extend(it.page_cache_share.map(|it| PAGE_CACHE_SHARE.bare(it)));
     let trust = it.trust();
-    Row::new(levels, figures, headline(it), trust, &it.warnings)
+    Row::new(levels, figures, headline(it), trust).warned(&it.warnings)
 }
 
 /// How far its figures can be used, by its verdict and warnings. Unstable if the interval of its

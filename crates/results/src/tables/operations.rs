@@ -34,5 +34,5 @@ fn row(level: String, it: &Measurement, kind: &KindTimes) -> Row {
     let times = times.flat_map(|times| LATENCY.of_times(times));
     let trust = it.trust();
     let figures = std::iter::once(iops).chain(times);
-    Row::new(vec![level], figures, "latency", trust, &[])
+    Row::new(vec![level], figures, "latency", trust)
 }

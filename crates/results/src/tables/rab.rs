@@ -196,7 +196,7 @@ impl Rab {
                 true => "detected",
                 false => "given",
             };
-            Row::new(levels, from, "from", Trust::Reliable, &[])
+            Row::new(levels, from, "from", Trust::Reliable)
                 .with_word("known", known)
                 .with_word("why", &change.text)
         });
@@ -290,7 +290,8 @@ fn workload(it: &RabWorkload) -> Row {
         ELAPSED.exact(it.elapsed_ns as f64 / 1e9),
     ]);
     let codes: Vec<_> = it.all_warnings().cloned().collect();
-    Row::new(levels_of(it), figures, "rabmark-r", trust_of(it), &codes)
+    Row::new(levels_of(it), figures, "rabmark-r", trust_of(it))
+        .warned(&codes)
         .with_word("state", state(it))
 }
 
@@ -333,7 +334,7 @@ fn no_load(workload: &RabWorkload, alone: &CurvePoint) -> Row {
         SERVICE_TIME.of_ns(alone.service).as_role(Role::Detail),
         LATENCY.of_ns(alone.response).as_role(Role::Detail),
     ];
-    Row::new(levels, figures, "iops", trust_of(workload), &[])
+    Row::new(levels, figures, "iops", trust_of(workload))
 }
 
 fn level(workload: &RabWorkload, level: &RabLevel) -> Row {
@@ -347,7 +348,7 @@ fn level(workload: &RabWorkload, level: &RabLevel) -> Row {
     let time = SERVICE_TIME.of_ns(time).as_role(Role::Detail);
     let figures = load.map(|it| IOPS.of(it)).into_iter().chain(by_response);
     let trust = trust.max(trust_of(workload));
-    Row::new(levels, figures.chain([time]), "iops", trust, &[])
+    Row::new(levels, figures.chain([time]), "iops", trust)
         .with_word("outcome", outcome(&level.by_service))
 }
 
@@ -375,7 +376,7 @@ fn over_runs(found: &Rab, it: &RabOverRuns) -> Row {
     let levels = vec![it.name.clone(), it.mode.name().to_owned()];
     let figures = marks(Some(it.rabmark_r), Some(it.rabmark_s));
     let runs = RUNS.exact(it.runs);
-    Row::new(levels, figures.chain([runs]), "rabmark-r", trust, &[])
+    Row::new(levels, figures.chain([runs]), "rabmark-r", trust)
 }
 
 /// An average is as reliable as its worst workload.
@@ -387,7 +388,7 @@ fn average(found: &Rab, it: &RabAverage) -> Row {
     let figures = marks(Some(it.rabmark_r), Some(it.rabmark_s));
     let workloads = WORKLOADS.exact(it.workloads);
     let levels = vec![group, mode, it.run.to_string()];
-    Row::new(levels, figures.chain([workloads]), "rabmark-r", trust, &[])
+    Row::new(levels, figures.chain([workloads]), "rabmark-r", trust)
 }
 
 fn comparison(found: &Rab, it: &ModeComparison) -> Row {
@@ -411,7 +412,7 @@ fn comparison(found: &Rab, it: &ModeComparison) -> Row {
         false => "one run",
     };
     let levels = levels.map(str::to_owned).to_vec();
-    Row::new(levels, [ratio], "ratio", trust, &[])
+    Row::new(levels, [ratio], "ratio", trust)
         .with_word("verdict", verdict)
         .with_word("covers", covers)
 }

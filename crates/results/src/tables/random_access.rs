@@ -32,13 +32,7 @@ impl RandomAccess {
             .shown(Show::default().side_by_side("operation").columns(columns));
         let filling = self.fill_rate.map(|rate| {
             let levels = vec![Bytes(self.size_bytes).to_string()];
-            Row::new(
-                levels,
-                [THROUGHPUT.of(rate)],
-                "throughput",
-                Trust::Reliable,
-                &[],
-            )
+            Row::new(levels, [THROUGHPUT.of(rate)], "throughput", Trust::Reliable)
         });
         let filling = Table::new("random-fill", &["file"], Vec::from_iter(filling))
             .titled("The file, written from its first byte to its last")
@@ -212,7 +206,7 @@ fn row(cell: &RandomCell) -> Row {
         true => "iops",
         false => "service-time",
     };
-    let row = Row::new(levels, figures, headline, trust, &cell.warnings);
+    let row = Row::new(levels, figures, headline, trust).warned(&cell.warnings);
     let row = match cell.state() {
         "" => row,
         state => row.with_word("state", state),

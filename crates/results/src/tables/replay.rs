@@ -46,7 +46,7 @@ impl Replay {
             figures.extend(self.stretch().map(|it| STRETCH.bare(it)));
             figures.extend(of_schedule(&behind));
         }
-        let row = Row::new(vec![pace], figures, "elapsed", Trust::Reliable, &[]);
+        let row = Row::new(vec![pace], figures, "elapsed", Trust::Reliable);
         Table::new("replay", &["pace"], vec![row])
             .titled("Replay")
             .shown(Show::default().columns(SHOWN))
@@ -98,6 +98,6 @@ fn of_host(host: &ReplayHost) -> Row {
     let figures = figures.into_iter().chain(behind);
     let figures = figures.map(|it| it.as_role(Role::Column));
     let levels = vec![host.rank.to_string()];
-    let row = Row::new(levels, figures, "requests", Trust::Reliable, &[]);
+    let row = Row::new(levels, figures, "requests", Trust::Reliable);
     row.with_word("host", &host.host)
 }

@@ -269,7 +269,7 @@ fn of_test(phase: &SsdPhase, size: u64) -> Option<Row> {
     let health = [WEAR_BEFORE, WEAR_AFTER].into_iter().zip(phase.health);
     figures.extend(health.filter_map(|(metric, it)| Some(metric.exact(it?.wear?))));
     let levels = vec![phase.name.clone()];
-    let row = Row::new(levels, figures, name, trust(phase), &phase.warnings);
+    let row = Row::new(levels, figures, name, trust(phase)).warned(&phase.warnings);
     let pts = match (phase.pts_round, phase.pts_window()) {
         (Some(round), _) => format!("met at round {round}"),
         (None, Some(_)) => "not met".to_owned(),
@@ -317,14 +317,8 @@ fn of_cell(phase: &SsdPhase, cell: &SsdCell) -> Row {
         let readings = [IOPS.reading(round.iops.value), LATENCY.reading(latency)];
         Replicate::new(round.number, true, readings)
     });
-    Row::new(
-        levels,
-        figures,
-        metric(phase.tracked).name,
-        trust(phase),
-        &[],
-    )
-    .with_replicates(rounds.collect())
+    Row::new(levels, figures, metric(phase.tracked).name, trust(phase))
+        .with_replicates(rounds.collect())
 }
 
 /// The block size of a load as a level.
@@ -381,7 +375,7 @@ fn of_segment(phase: &SsdPhase, segment: &SsdSegment) -> Option<Row> {
         false => trust(phase),
     };
     let levels = vec![phase.name.clone(), segment.name.clone()];
-    let row = Row::new(levels, figures, metric(phase.tracked).name, trust, &[]);
+    let row = Row::new(levels, figures, metric(phase.tracked).name, trust);
     let time = |ns: u64| format_duration_ns(ns as f64);
     let load = &segment.load;
     let what = format!(
@@ -407,13 +401,7 @@ fn of_burst(phase: &SsdPhase, segment: &SsdSegment, (number, burst): (u32, &SsdB
         ROUND_END.exact(burst.end_ns as f64 / 1e9),
     ];
     let levels = vec![phase.name.clone(), segment.name.clone(), number.to_string()];
-    Row::new(
-        levels,
-        figures,
-        metric(phase.tracked).name,
-        Trust::Reliable,
-        &[],
-    )
+    Row::new(levels, figures, metric(phase.tracked).name, Trust::Reliable)
 }
 
 fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {
@@ -441,7 +429,7 @@ fn of_round(phase: &SsdPhase, round: &SsdRound, size: u64) -> Row {
         None => "",
     };
     let state = trend.map_or("", |it| word(it.verdict));
-    let row = Row::new(levels, figures, name, settled, &[]);
+    let row = Row::new(levels, figures, name, settled);
     row.with_word("pts", pts).with_word("state", state)
 }
 
@@ -479,6 +467,6 @@ fn of_window<'a>(phase: &'a SsdPhase, window: &'a PtsWindow) -> impl Iterator<It
             line("allowed-high", window.mean * (1.0 + BAND)),
         ];
         let levels = vec![phase.name.clone(), round.number.to_string()];
-        Row::new(levels, figures, name, trust(phase), &[])
+        Row::new(levels, figures, name, trust(phase))
     })
 }

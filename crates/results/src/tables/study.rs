@@ -155,7 +155,7 @@ impl Study {
         }
         let row = Row {
             warnings,
-            ..Row::new(cell.levels.clone(), figures, headline, trust, &[])
+            ..Row::new(cell.levels.clone(), figures, headline, trust)
         };
         let row = match is_of_targets {
             true => row,

@@ -91,7 +91,8 @@ impl Timing {
             Saying::quoting(format!("{} takes {value} ({interval})", command.name)).of_name()
         });
         let warnings = &command.warnings;
-        Row::new(levels, figures, "elapsed", trust(command), warnings)
+        Row::new(levels, figures, "elapsed", trust(command))
+            .warned(warnings)
             .quoted_with_interval()
             .with_replicates(command.runs.iter().map(replicate).collect())
             .saying(says)
@@ -207,7 +208,7 @@ fn of_comparison(found: &CommandComparison) -> Row {
         TimingVerdict::RunsFailed => (Trust::Unstable, "runs failed"),
     };
     let levels = vec![found.name.clone(), found.reference.clone()];
-    Row::new(levels, figures, "ratio", trust, &[]).with_word("verdict", verdict)
+    Row::new(levels, figures, "ratio", trust).with_word("verdict", verdict)
 }
 
 fn of_host(host: &RankShare) -> Row {

@@ -158,7 +158,7 @@ fn row(
     let bytes = BYTES_PER_TRANSACTION.bare(it.bytes_each);
     figures.extend(Some(bytes).filter(|it| it.value.value.is_finite()));
     let levels = vec![load.users.to_string(), it.name.clone()];
-    Row::new(levels, figures, "latency", trust, warnings)
+    Row::new(levels, figures, "latency", trust).warned(warnings)
 }
 
 /// Activity of the machine at the steady rate, the two operational laws, and totals over the whole
@@ -168,7 +168,7 @@ fn of_machine(load: &TransactionLoad, ramp: Option<f64>) -> Vec<Row> {
         let figures = figures.into_iter().map(|it| it.as_role(Role::Detail));
         let figures = figures.filter(|it| it.value.value.is_finite());
         let levels = vec![load.users.to_string(), part.to_owned()];
-        Row::new(levels, figures, "", Trust::Reliable, &[])
+        Row::new(levels, figures, "", Trust::Reliable)
     };
     let users = USERS.exact(load.users);
     let whole = Estimate::exact(load.per_second_whole, 1.0);
@@ -273,7 +273,7 @@ fn of_search(search: &UserSearchResult) -> Table {
         search,
         &format!("{share} % of the transactions within {limit}"),
     ));
-    let row = Row::new(levels, figures, "users", trust, &[]).saying(Some(says.if_unstable()));
+    let row = Row::new(levels, figures, "users", trust).saying(Some(says.if_unstable()));
     Table::new(FOUND, &["limit"], vec![row])
         .titled("How many users?")
         .noted([format!("{surely}, {not}")])
@@ -329,7 +329,7 @@ fn of_step(search: &UserSearchResult, step: &UserSearchStep, number: u32) -> Row
     let figures = std::iter::once(percentile).chain(within);
     let levels = vec![number.to_string(), step.users.to_string()];
     let length = if step.is_final { "full" } else { "short" };
-    Row::new(levels, figures, "within-limit", Trust::Reliable, &[])
+    Row::new(levels, figures, "within-limit", Trust::Reliable)
         .with_word("length", length)
         .with_word("limit", step.outcome.name())
 }
@@ -339,7 +339,7 @@ fn of_standard(standard: &StandardTable) -> Table {
     let rows = standard.rows.iter().map(|row| {
         let levels = vec![row.machine.clone(), row.tasks.clone()];
         let cells = standard.columns.iter().skip(2).zip(&row.cells);
-        let empty = Row::new(levels, [], "", Trust::Reliable, &[]);
+        let empty = Row::new(levels, [], "", Trust::Reliable);
         cells.fold(empty, |row, (column, cell)| row.with_word(column, cell))
     });
     let faulty = standard.rows.iter().filter(|row| !row.fault.is_empty());

@@ -128,13 +128,7 @@ impl Transfer {
 
     fn of_stream(&self, series: &TransferSeries, number: u32, rate: Estimate) -> Row {
         let levels = vec![series.title.clone(), number.to_string()];
-        let row = Row::new(
-            levels,
-            [THROUGHPUT.of(rate)],
-            "throughput",
-            trust(series),
-            &[],
-        );
+        let row = Row::new(levels, [THROUGHPUT.of(rate)], "throughput", trust(series));
         let Some(stream) = self.streams.iter().find(|it| it.number == number) else {
             return row;
         };
@@ -226,19 +220,14 @@ fn of_series(series: &TransferSeries) -> Row {
         let overlaps = passes.iter().map(|it| it.overlap_share);
         figures.extend(overlaps.reduce(f64::min).map(|it| OVERLAP_SHARE.bare(it)));
     }
-    let row = Row::new(
-        levels,
-        figures,
-        "throughput",
-        trust(series),
-        &series.warnings,
-    )
-    .quoted_with_interval()
-    .with_replicates(passes.iter().map(replicate).collect())
-    .saying(series.rate.is_bounded().then(|| {
-        let (rate, interval) = Unit::BytesPerSecond.format_interval(series.rate);
-        Saying::quoting(format!("{} at {rate} ({interval})", series.title))
-    }));
+    let row = Row::new(levels, figures, "throughput", trust(series))
+        .warned(&series.warnings)
+        .quoted_with_interval()
+        .with_replicates(passes.iter().map(replicate).collect())
+        .saying(series.rate.is_bounded().then(|| {
+            let (rate, interval) = Unit::BytesPerSecond.format_interval(series.rate);
+            Saying::quoting(format!("{} at {rate} ({interval})", series.title))
+        }));
     // Parts of a file are read twice: from the device, and perhaps from memory.
     match series.title.rsplit_once(", ") {
         Some((_, when @ ("first" | "again"))) => row.with_word("when", when),
@@ -318,7 +307,7 @@ fn of_comparison(found: &AloneTogether) -> Row {
     ];
     let stream = found.stream.map_or("all".to_owned(), |it| it.to_string());
     let levels = vec![stream, Bytes(found.block_bytes).to_string()];
-    Row::new(levels, figures, "ratio", Trust::Reliable, &[])
+    Row::new(levels, figures, "ratio", Trust::Reliable)
 }
 
 fn of_host(host: &RankShare) -> Row {
@@ -363,7 +352,7 @@ fn of_pass(series: &TransferSeries, pass: &TransferPass) -> Row {
     let figures = std::iter::once(throughput).chain(known.into_iter().flatten());
     let number = format!("{} {}", operation(series.kind), pass.number);
     let levels = vec![series.title.clone(), number];
-    let row = Row::new(levels, figures, "throughput", trust(series), &[]);
+    let row = Row::new(levels, figures, "throughput", trust(series));
     let monotonic = pass.ended_monotonic_ns as f64 / 1e9;
     row.with_word("ended", pass.ended_at.as_deref().unwrap_or_default())
         .with_word("monotonic s", format!("{monotonic:.6}"))

@@ -122,7 +122,6 @@ impl Study {
             figures,
             "",
             Trust::Reliable,
-            &[],
         )
     }
 
@@ -152,7 +151,7 @@ impl Study {
         let levels = levels.map(Clone::clone).to_vec();
         let mut sides = self.cells.iter().filter(|cell| self.is_side(cell, it));
         let is_spoiled = sides.any(|cell| self.is_spoiled(cell, &it.reading));
-        let row = Row::new(levels, figures, name, Trust::reliable_if(!is_spoiled), &[]);
+        let row = Row::new(levels, figures, name, Trust::reliable_if(!is_spoiled));
         let row = row.with_word("shown", meaning.word());
         match it.is_stated {
             true => row,

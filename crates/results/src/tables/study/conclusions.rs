@@ -101,7 +101,7 @@ impl Study {
             [only] => Saying::quoting(self.of_two(found, only)),
             _ => Saying::quoting(self.best_in_words(found, best)),
         };
-        let row = Row::new(levels, [figure], name, trust, &[]);
+        let row = Row::new(levels, [figure], name, trust);
         Some(row.saying(Some(saying.of_name())))
     }
 

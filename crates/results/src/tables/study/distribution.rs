@@ -68,7 +68,7 @@ fn binned(of: &str, values: &[f64], unit: Unit) -> Vec<Row> {
     let rows = bins.map(|(count, ends)| {
         let bin = format!("{} to {}", unit.format(ends[0]), unit.format(ends[1]));
         let count = VALUES.count(count as u64);
-        Row::new(vec![of.to_owned(), bin], [count], "", Trust::Reliable, &[])
+        Row::new(vec![of.to_owned(), bin], [count], "", Trust::Reliable)
     });
     rows.collect()
 }
