@@ -70,46 +70,12 @@ const DONE: &[(&str, EngineKind)] = &[
     ("filedelete", EngineKind::Calls(FileCall::Delete)),
 ];
 
-const REFUSED: &[&str] = &[
-    "solarisaio",
-    "windowsaio",
-    "rbd",
-    "rados",
-    "splice",
-    "netsplice",
-    "cpuio",
-    "net",
-    "sg",
-    "rdma",
-    "falloc",
-    "ftruncate",
-    "dircreate",
-    "dirstat",
-    "dirdelete",
-    "exec",
-    "e4defrag",
-    "gfapi",
-    "gfapi_async",
-    "mtd",
-    "io_uring_cmd",
-    "nbd",
-    "pmemblk",
-    "dev-dax",
-    "libpmem",
-    "libhdfs",
-    "http",
-    "libiscsi",
-    "nfs",
-    "libcufile",
-    "libhipfile",
-    "dfs",
-    "xnvme",
-    "libblkio",
-    "external",
-    "spdk",
-    "spdk_bdev",
-    "guasi",
-];
+const REFUSED: &str = "
+    solarisaio windowsaio rbd rados splice netsplice cpuio net sg rdma falloc ftruncate
+    dircreate dirstat dirdelete exec e4defrag gfapi gfapi_async mtd io_uring_cmd nbd pmemblk
+    dev-dax libpmem libhdfs http libiscsi nfs libcufile libhipfile dfs xnvme libblkio external
+    spdk spdk_bdev guasi
+";
 
 /// The engine of that name.
 ///
@@ -120,7 +86,8 @@ pub(crate) fn engine(text: &str) -> Result<FioEngine, String> {
         return Ok(FioEngine { name, kind: *kind });
     }
     let word = text.split(':').next().unwrap_or(text);
-    if REFUSED.contains(&word) || word.contains('/') || word.contains("spdk") {
+    let is_known = REFUSED.split_whitespace().any(|name| name == word);
+    if is_known || word.contains('/') || word.contains("spdk") {
         return Err(format!(
             "the engine {text} is not supported: jobs run on files, directories and block devices \
              of this machine, with {}",

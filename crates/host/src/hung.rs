@@ -14,19 +14,9 @@ use crate::inspect::facts::{SystemRoots, names};
 const FUNCTIONS_MAX: usize = 3;
 /// Parts of kernel function names in which a thread waits for other threads, for a child, for time
 /// to pass, for a completion of a ring, or for input.
-const IDLE: [&str; 11] = [
-    "futex",
-    "io_cqring_wait",
-    "nanosleep",
-    "pipe_read",
-    "pipe_write",
-    "poll",
-    "do_wait",
-    "sock",
-    "tty",
-    "inet",
-    "unix",
-];
+const IDLE: &str = "
+    futex io_cqring_wait nanosleep pipe_read pipe_write poll do_wait sock tty inet unix
+";
 
 /// Number of threads that wait for signals as long as this process lives.
 static FOR_SIGNALS: AtomicUsize = AtomicUsize::new(0);
@@ -123,7 +113,7 @@ fn hung_in(facts: &SystemRoots, own: u32) -> Vec<HungThreads> {
 
 /// Whether a thread in these functions, or in an unknown place, does not wait for storage.
 fn is_idle(functions: &[String]) -> bool {
-    let named = |function: &String| IDLE.iter().any(|idle| function.contains(idle));
+    let named = |function: &String| IDLE.split_whitespace().any(|idle| function.contains(idle));
     // All work of io_uring threads happens below this function.
     let awaits_work = |innermost: &String| innermost == "io_wq_worker";
     functions.first().is_none_or(awaits_work) || functions.iter().any(named)

@@ -20,9 +20,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use results::environment::{
-    BlockDevice, Caution, FileSystem, RaidState, TargetDescription, TargetKind,
-};
+use results::environment::{Caution, FileSystem, RaidState, TargetDescription, TargetKind};
 use rustix::fs::{AtFlags, CWD, FileType, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
@@ -36,49 +34,26 @@ pub use self::queue::{has_poll_queues, request_bytes};
 use crate::environment;
 
 /// File systems in main memory.
-const MEMORY_KINDS: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
+const MEMORY_KINDS: &str = "tmpfs ramfs devtmpfs hugetlbfs";
 
 /// File systems with data on another machine, or on the host of a virtual machine.
-const REMOTE_KINDS: [&str; 32] = [
-    "nfs",
-    "nfs3",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "virtiofs",
-    "vboxsf",
-    "prl_fs",
-    "ceph",
-    "lustre",
-    "afs",
-    "coda",
-    "gpfs",
-    "beegfs",
-    "orangefs",
-    "davfs",
-    "glusterfs",
-    "fuse.sshfs",
-    "fuse.glusterfs",
-    "fuse.ceph",
-    "fuse.ceph-fuse",
-    "fuse.s3fs",
-    "fuse.rclone",
-    "fuse.gcsfuse",
-    "fuse.davfs",
-    "fuse.davfs2",
-    "fuse.smbnetfs",
-    "fuse.fuse-nfs",
-    "fuse.mfs",
-    "fuse.juicefs",
-];
+const REMOTE_KINDS: &str = "
+    nfs nfs3 nfs4 cifs smb3 smbfs 9p virtiofs vboxsf prl_fs ceph lustre afs coda gpfs beegfs
+    orangefs davfs glusterfs fuse.sshfs fuse.glusterfs fuse.ceph fuse.ceph-fuse fuse.s3fs
+    fuse.rclone fuse.gcsfuse fuse.davfs fuse.davfs2 fuse.smbnetfs fuse.fuse-nfs fuse.mfs
+    fuse.juicefs
+";
 
 /// Transports of devices in main memory.
-const MEMORY_TRANSPORTS: [&str; 2] = ["zram", "ram"];
+const MEMORY_TRANSPORTS: &str = "zram ram";
 
 /// Transports of devices on another machine.
-const REMOTE_TRANSPORTS: [&str; 5] = ["nbd", "rbd", "iscsi", "nvme-tcp", "nvme-rdma"];
+const REMOTE_TRANSPORTS: &str = "nbd rbd iscsi nvme-tcp nvme-rdma";
+
+/// Whether one of those words is `word`.
+fn has_word(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|it| it == word)
+}
 
 /// Maximum depth of stacked overlays.
 const LAYERS_MAX: usize = 8;
@@ -266,16 +241,10 @@ pub(crate) fn describe(
     let mount = layers.first().copied();
     let stack = stack_beneath(facts, &table, subject, &layers);
     let account = FetchAccount::of_subject(&table, subject, mount, &stack);
-    let on_any = |kinds: &[&str], transports: &[&str]| {
-        let mounts = layers.iter().chain(&stack.backing);
-        let transport = |device: &BlockDevice| device.transport.clone().unwrap_or_default();
-        mounts
-            .into_iter()
-            .any(|mount| kinds.contains(&mount.kind.as_str()))
-            || stack
-                .devices
-                .iter()
-                .any(|d| transports.contains(&transport(d).as_str()))
+    let on_any = |kinds: &str, transports: &str| {
+        let mut mounts = layers.iter().chain(&stack.backing);
+        let mut known = stack.devices.iter().flat_map(|it| &it.transport);
+        mounts.any(|mount| has_word(kinds, &mount.kind)) || known.any(|it| has_word(transports, it))
     };
     let raid: Option<RaidState> = raid::state(facts, layers.last().copied(), &stack.devices);
     let device_size = stack.devices.first().and_then(|device| device.size_bytes);
@@ -288,8 +257,8 @@ pub(crate) fn describe(
             .or(subject.device.as_ref().and(device_size)),
         allocated_bytes: subject.allocated_bytes,
         file_system: mount.map(|mount| file_system(mount, subject.space)),
-        memory_backed: on_any(&MEMORY_KINDS, &MEMORY_TRANSPORTS),
-        remote: on_any(&REMOTE_KINDS, &REMOTE_TRANSPORTS),
+        memory_backed: on_any(MEMORY_KINDS, MEMORY_TRANSPORTS),
+        remote: on_any(REMOTE_KINDS, REMOTE_TRANSPORTS),
         raid,
         devices: stack.devices,
     };

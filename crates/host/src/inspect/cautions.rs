@@ -9,7 +9,7 @@ use units::Bytes;
 
 use super::Evidence;
 use super::mounts::Mount;
-use super::{FetchAccount, Uncounted};
+use super::{FetchAccount, Uncounted, has_word};
 
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
@@ -18,18 +18,12 @@ const PRESSURE_MIN_PERCENT: f64 = 5.0;
 /// Share of CPU time lost to the hypervisor that is worth reporting.
 const STEAL_MIN_SHARE: f64 = 0.01;
 /// Mount options that weaken the durability of writes.
-const NOT_DURABLE: [&str; 8] = [
-    "nobarrier",
-    "barrier=0",
-    "barrier=none",
-    "data=writeback",
-    "journal_async_commit",
-    "fsync_mode=nobarrier",
-    "volatile",
-    "async",
-];
+const NOT_DURABLE: &str = "
+    nobarrier barrier=0 barrier=none data=writeback journal_async_commit fsync_mode=nobarrier
+    volatile async
+";
 /// Mount options that make every write wait for the device.
-const SYNCHRONOUS: [&str; 3] = ["sync", "dirsync", "wsync"];
+const SYNCHRONOUS: &str = "sync dirsync wsync";
 
 /// Collects cautions without duplicates.
 #[derive(Default)]
@@ -256,7 +250,7 @@ fn layout(found: &mut Cautions, mount: &Mount, is_compressed: bool) {
 
 fn durability(found: &mut Cautions, mount: &Mount) {
     let all = || mount.options.iter().chain(&mount.super_options);
-    for option in all().filter(|option| NOT_DURABLE.contains(&option.as_str())) {
+    for option in all().filter(|option| has_word(NOT_DURABLE, option)) {
         found.add(
             WarningCode::DurabilityWeakened,
             format!(
@@ -266,7 +260,7 @@ fn durability(found: &mut Cautions, mount: &Mount) {
             "do not compare durable writes with those of other mounts",
         );
     }
-    for option in all().filter(|option| SYNCHRONOUS.contains(&option.as_str())) {
+    for option in all().filter(|option| has_word(SYNCHRONOUS, option)) {
         found.add(
             WarningCode::SynchronousMount,
             format!("mount option `{option}` makes writes wait for the device even without fsync"),

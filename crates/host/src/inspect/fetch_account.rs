@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::block::Stack;
 use super::mounts::{self, Mount};
-use super::{InspectedPath, MEMORY_KINDS, REMOTE_KINDS, SystemRoots};
+use super::{InspectedPath, MEMORY_KINDS, REMOTE_KINDS, SystemRoots, has_word};
 
 /// File systems that fetch other bytes than are read (compressed ones), or bypass the block layer
 /// (on flash).
@@ -93,17 +93,17 @@ impl FetchAccount {
     }
 
     fn of_mount(table: &[Mount], mount: &Mount) -> Self {
-        let is_one_of = |kinds: &[&str]| kinds.contains(&mount.kind.as_str());
-        let is_fuse = is_one_of(&["fuse", "fuseblk"]) || mount.kind.starts_with("fuse.");
+        let is_one_of = |kinds: &str| has_word(kinds, &mount.kind);
+        let is_fuse = is_one_of("fuse fuseblk") || mount.kind.starts_with("fuse.");
         match mount.kind.as_str() {
             _ if is_fuse => Self::Nobody(Uncounted::Program),
             "nfs" | "nfs3" | "nfs4" => Self::NfsMount(mount.point.clone()),
             "zfs" => Self::Arc,
             "overlay" => Self::of_overlay(table, mount),
             // Their files are in the page cache, and the block layer counts swapped-out pages.
-            _ if is_one_of(&MEMORY_KINDS) => Self::Process,
+            _ if is_one_of(MEMORY_KINDS) => Self::Process,
             _ if is_dax(mount) => Self::Nobody(Uncounted::Dax),
-            _ if is_on_block_device(mount) && !is_one_of(&REMOTE_KINDS) => Self::Process,
+            _ if is_on_block_device(mount) && !is_one_of(REMOTE_KINDS) => Self::Process,
             kind => Self::Nobody(Uncounted::FileSystem(kind.to_owned())),
         }
     }
@@ -147,7 +147,7 @@ fn has_uncounted_loop(table: &[Mount], stack: &Stack<'_>) -> bool {
             return false;
         };
         mounts::holding(table, None, Path::new(file)).is_none_or(|mount| {
-            let is_in_memory = MEMORY_KINDS.contains(&mount.kind.as_str());
+            let is_in_memory = has_word(MEMORY_KINDS, &mount.kind);
             let is_counted = is_on_block_device(mount)
                 && FetchAccount::of_mount(table, mount) == FetchAccount::Process;
             is_in_memory || !is_counted && device.backing_direct != Some(true)
