@@ -33,18 +33,18 @@ enum OpWords {
 #[derive(Debug)]
 pub(crate) struct CsvColumns {
     name: &'static str,
+    /// The columns in words. The last one of `msr` may be missing.
+    described: &'static str,
     /// Minimum number of columns per line.
     count: usize,
-    time: usize,
-    /// Nanoseconds per time unit.
+    /// Those with time, operation, offset and length.
+    places: [usize; 4],
+    /// Nanoseconds per time unit; whole seconds have no fractions.
     time_ns: u64,
     is_whole_seconds: bool,
-    op: usize,
     words: OpWords,
-    offset: usize,
-    offset_unit: u64,
-    length: usize,
-    length_unit: u64,
+    /// Bytes per unit of offset and length.
+    units: [u64; 2],
     /// Columns that together identify a device.
     device: &'static [usize],
 }
@@ -52,73 +52,52 @@ pub(crate) struct CsvColumns {
 /// The formats.
 pub(crate) const MSR: CsvColumns = CsvColumns {
     name: "msr",
+    described: "time, host, disk, Read or Write, offset, size, response time",
     count: 6,
-    time: 0,
+    places: [0, 3, 4, 5],
     time_ns: 100,
     is_whole_seconds: false,
-    op: 3,
     words: OpWords::Letters,
-    offset: 4,
-    offset_unit: 1,
-    length: 5,
-    length_unit: 1,
+    units: [1, 1],
     device: &[1, 2],
 };
 pub(crate) const ALIBABA: CsvColumns = CsvColumns {
     name: "alibaba",
+    described: "device, R or W, offset, length, time",
     count: 5,
-    time: 4,
+    places: [4, 1, 2, 3],
     time_ns: 1000,
-    is_whole_seconds: false,
-    op: 1,
-    words: OpWords::Letters,
-    offset: 2,
-    offset_unit: 1,
-    length: 3,
-    length_unit: 1,
     device: &[0],
+    ..MSR
 };
 pub(crate) const TENCENT: CsvColumns = CsvColumns {
     name: "tencent",
+    described: "time, offset, size, 0 or 1, volume",
     count: 5,
-    time: 0,
+    places: [0, 3, 1, 2],
     time_ns: SECOND_NS,
     is_whole_seconds: true,
-    op: 3,
     words: OpWords::ZeroOne,
-    offset: 1,
-    offset_unit: SECTOR_BYTES,
-    length: 2,
-    length_unit: SECTOR_BYTES,
+    units: [SECTOR_BYTES, SECTOR_BYTES],
     device: &[4],
 };
 pub(crate) const SPC: CsvColumns = CsvColumns {
     name: "spc",
-    count: 5,
-    time: 4,
+    described: "unit, block, size, R or W, time",
+    places: [4, 3, 1, 2],
     time_ns: SECOND_NS,
-    is_whole_seconds: false,
-    op: 3,
-    words: OpWords::Letters,
-    offset: 1,
-    offset_unit: SECTOR_BYTES,
-    length: 2,
-    length_unit: 1,
-    device: &[0],
+    units: [SECTOR_BYTES, 1],
+    ..ALIBABA
 };
 pub(crate) const VSCSI: CsvColumns = CsvColumns {
     name: "vscsi",
+    described: "time, block, length, operation code",
     count: 4,
-    time: 0,
-    time_ns: 1000,
-    is_whole_seconds: false,
-    op: 3,
+    places: [0, 3, 1, 2],
     words: OpWords::Scsi,
-    offset: 1,
-    offset_unit: SECTOR_BYTES,
-    length: 2,
-    length_unit: 1,
+    units: [SECTOR_BYTES, 1],
     device: &[],
+    ..ALIBABA
 };
 
 /// Meaning of a line.
@@ -163,19 +142,17 @@ impl CsvColumns {
         if count < self.count {
             return Err(format!(
                 "{count} fields, and {} has {}: {}",
-                self.name,
-                self.count,
-                self.described()
+                self.name, self.count, self.described
             ));
         }
-        let time = fields[self.time];
+        let [time, op, offset, length] = self.places.map(|place| fields[place]);
         if self.is_whole_seconds && time.contains('.') {
             return Err(format!(
                 "the time {time:?} is not a whole number of seconds"
             ));
         }
         let stamp_ns = instant(time, self.time_ns)?;
-        let op = match self.words.op(fields[self.op])? {
+        let op = match self.words.op(op)? {
             Ok(op) => op,
             Err(what) => return Ok(CsvLine::Skipped(what)),
         };
@@ -183,8 +160,8 @@ impl CsvColumns {
             let value = whole(text, what)?.checked_mul(unit);
             value.ok_or_else(|| format!("{what} {text} does not fit into 64 bits as bytes"))
         };
-        let offset = scaled(fields[self.offset], self.offset_unit, "the offset")?;
-        let length = scaled(fields[self.length], self.length_unit, "the length")?;
+        let offset = scaled(offset, self.units[0], "the offset")?;
+        let length = scaled(length, self.units[1], "the length")?;
         check_end(offset, length)?;
         let file = match self.device {
             [] => names.number("disk")?,
@@ -204,16 +181,6 @@ impl CsvColumns {
             length,
             file,
         }))
-    }
-
-    fn described(&self) -> &'static str {
-        match self.name {
-            "msr" => "time, host, disk, Read or Write, offset, size, response time",
-            "alibaba" => "device, R or W, offset, length, time",
-            "tencent" => "time, offset, size, 0 or 1, volume",
-            "spc" => "unit, block, size, R or W, time",
-            _ => "time, block, length, operation code",
-        }
     }
 }
 
