@@ -53,10 +53,7 @@ fn sections(entries: &[LogEntry]) -> Vec<Vec<&LogEntry>> {
     let mut of = None;
     let mut active = 0_i64;
     for entry in entries {
-        if let LogEntry::Active {
-            thread, workload, ..
-        } = entry
-        {
+        if let LogEntry::Active(_, thread, workload) = entry {
             let is_new = of != Some(*workload) || (active == 0 && *thread == 0);
             if is_new || sections.is_empty() {
                 sections.push(Vec::new());
@@ -65,14 +62,12 @@ fn sections(entries: &[LogEntry]) -> Vec<Vec<&LogEntry>> {
             of = Some(*workload);
             active += 1;
         }
-        if let LogEntry::Inactive { .. } = entry {
+        if let LogEntry::Inactive(..) = entry {
             active -= 1;
         }
-        if sections.is_empty() {
-            sections.push(Vec::new());
-        }
-        if let Some(section) = sections.last_mut() {
-            section.push(entry);
+        match sections.last_mut() {
+            Some(section) => section.push(entry),
+            None => sections.push(vec![entry]),
         }
     }
     sections
@@ -85,7 +80,7 @@ fn workload(entries: &[&LogEntry]) -> Option<Imported> {
     });
     let number = block.map(|block| block.workload).or_else(|| {
         entries.iter().find_map(|entry| match entry {
-            LogEntry::Active { workload, .. } => Some(*workload),
+            LogEntry::Active(.., workload) => Some(*workload),
             _ => None,
         })
     })?;
@@ -126,16 +121,13 @@ fn workload(entries: &[&LogEntry]) -> Option<Imported> {
 
 fn time_of(entry: &LogEntry) -> Option<f64> {
     match entry {
-        LogEntry::Active { at, .. }
-        | LogEntry::Inactive { at, .. }
+        LogEntry::Active(at, ..)
+        | LogEntry::Inactive(at, ..)
         | LogEntry::Sum { at, .. }
-        | LogEntry::Calculation { at, .. }
+        | LogEntry::Calculation(at, ..)
         | LogEntry::Interpolation { at, .. } => Some(*at),
         LogEntry::Results(block) => Some(block.at),
-        LogEntry::Message(_)
-        | LogEntry::Event { .. }
-        | LogEntry::Warning { .. }
-        | LogEntry::Average { .. } => None,
+        _ => None,
     }
 }
 
@@ -221,7 +213,7 @@ fn levels(entries: &[&LogEntry], points: &[CurvePoint]) -> Vec<CurveLevel> {
     let pairs = entries.windows(2);
     let levels = pairs.filter_map(|pair| match pair {
         [
-            LogEntry::Calculation { calculation, .. },
+            LogEntry::Calculation(.., calculation),
             LogEntry::Interpolation { sums, .. },
         ] => Some(level(calculation, sums, points)),
         _ => None,
@@ -333,16 +325,8 @@ mod tests {
 
     #[test]
     fn each_run_of_each_workload_is_one() {
-        let active = |thread, workload| LogEntry::Active {
-            at: 0.0,
-            thread,
-            workload,
-        };
-        let inactive = |thread, workload| LogEntry::Inactive {
-            at: 9.0,
-            thread,
-            workload,
-        };
+        let active = |thread, workload| LogEntry::Active(0.0, thread, workload);
+        let inactive = |thread, workload| LogEntry::Inactive(9.0, thread, workload);
         let sum = |threads: f64| LogEntry::Sum {
             at: 5.0,
             number: 0,

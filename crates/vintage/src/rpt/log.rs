@@ -65,22 +65,10 @@ pub struct Block {
 pub enum LogEntry {
     /// A control thread reported.
     Message(ThreadMessage),
-    /// A control thread was started.
-    Active {
-        at: f64,
-        /// Its number.
-        thread: u32,
-        /// The workload's number.
-        workload: usize,
-    },
-    /// A control thread was stopped.
-    Inactive {
-        at: f64,
-        /// Its number.
-        thread: u32,
-        /// The workload's number.
-        workload: usize,
-    },
+    /// When a control thread was started, its number, and the workload's.
+    Active(f64, u32, usize),
+    /// The same of one that was stopped.
+    Inactive(f64, u32, usize),
     /// Messages were summed.
     Sum {
         at: f64,
@@ -90,14 +78,8 @@ pub enum LogEntry {
         /// The factor within which their mean is known.
         factor: f64,
     },
-    /// Response time, load and RABmarks of sums.
-    Calculation {
-        at: f64,
-        /// One more than the number of the sum.
-        number: usize,
-        /// The figures.
-        calculation: Calculation,
-    },
+    /// Response time, load and RABmarks of sums: when, and one more than the number of the sum.
+    Calculation(f64, usize, Calculation),
     /// Sums at a level.
     Interpolation {
         at: f64,
@@ -142,16 +124,10 @@ impl LogEntry {
                 let numbers = numbers(message.sums, &COLUMNS[OF_SUMS_ALONE..]);
                 format!("\t#{:02}:{numbers}", message.thread)
             }
-            Self::Active {
-                at,
-                thread,
-                workload,
-            } => third(*at, &format!("#{thread:02}:  active, workload {workload}")),
-            Self::Inactive {
-                at,
-                thread,
-                workload,
-            } => third(
+            Self::Active(at, thread, workload) => {
+                third(*at, &format!("#{thread:02}:  active, workload {workload}"))
+            }
+            Self::Inactive(at, thread, workload) => third(
                 *at,
                 &format!("#{thread:02}:  inactive, workload {workload}"),
             ),
@@ -167,11 +143,9 @@ impl LogEntry {
                 sums,
                 part,
             } => sums_line(*at, &format!("i{number}"), sums, *part),
-            Self::Calculation {
-                at,
-                number,
-                calculation,
-            } => third(*at, &format!("c{number}:  {calculation}")),
+            Self::Calculation(at, number, calculation) => {
+                third(*at, &format!("c{number}:  {calculation}"))
+            }
             Self::Warning {
                 run,
                 workload,
@@ -339,22 +313,14 @@ mod tests {
         let expected = "\t         0:02:50 s0:  1 32  12800 3200  0.421868 59.3275 163.3  \
                         0.00170609 3.40486 879.616  0.0767826";
         assert_eq!(entry.render(), expected);
-        let calculation = LogEntry::Calculation {
-            at: 170.0,
-            number: 1,
-            calculation: sums.calculation(),
-        };
+        let calculation = LogEntry::Calculation(170.0, 1, sums.calculation());
         let expected = "\t         0:02:50 c1:  18.5398 19.5958  1.05696 0.0765462";
         assert_eq!(calculation.render(), expected);
     }
 
     #[test]
     fn actions_and_warnings_are_told() {
-        let active = LogEntry::Active {
-            at: 1.0,
-            thread: 0,
-            workload: 0,
-        };
+        let active = LogEntry::Active(1.0, 0, 0);
         assert_eq!(
             active.render(),
             "\t         0:00:01 #00:  active, workload 0"

@@ -206,11 +206,7 @@ impl RptLogReader {
                 rabmark_r,
                 rabmark_n,
             };
-            return Some(LogEntry::Calculation {
-                at,
-                number,
-                calculation,
-            });
+            return Some(LogEntry::Calculation(at, number, calculation));
         }
         let (&last, numbers) = numbers.split_last()?;
         let sums = self.sums(&COLUMNS, numbers)?;
@@ -335,16 +331,8 @@ fn action(at: f64, thread: usize, rest: &str) -> Option<LogEntry> {
     let workload = workload.trim().parse().ok()?;
     let thread = thread as u32;
     match what.trim().trim_end_matches(',') {
-        "active" => Some(LogEntry::Active {
-            at,
-            thread,
-            workload,
-        }),
-        "inactive" => Some(LogEntry::Inactive {
-            at,
-            thread,
-            workload,
-        }),
+        "active" => Some(LogEntry::Active(at, thread, workload)),
+        "inactive" => Some(LogEntry::Inactive(at, thread, workload)),
         _ => None,
     }
 }

@@ -50,7 +50,7 @@ fn the_excerpts_calculations_follow_from_its_sums() {
     for pair in log.entries.windows(2) {
         if let [
             LogEntry::Sum { sums, .. },
-            LogEntry::Calculation { calculation, .. },
+            LogEntry::Calculation(.., calculation),
         ] = pair
         {
             let found = sums.calculation();
@@ -88,11 +88,7 @@ fn sums() -> Sums {
 fn entries() -> [LogEntry; 8] {
     let sums = sums();
     [
-        LogEntry::Active {
-            at: 1.0,
-            thread: 3,
-            workload: 1,
-        },
+        LogEntry::Active(1.0, 3, 1),
         LogEntry::Message(ThreadMessage::of(
             3,
             &Sums {
@@ -143,11 +139,7 @@ fn entries() -> [LogEntry; 8] {
             rabmark_s: 0.25,
             remark: "modes Normal, Rebuild".into(),
         },
-        LogEntry::Inactive {
-            at: 62.0,
-            thread: 3,
-            workload: 1,
-        },
+        LogEntry::Inactive(62.0, 3, 1),
     ]
 }
 

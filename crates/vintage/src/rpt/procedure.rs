@@ -43,16 +43,10 @@ pub struct LevelResult {
 /// Actions requested by the procedure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProcedureAction {
-    /// Start control thread `number`.
-    Add {
-        /// Number of the thread.
-        number: u32,
-    },
-    /// Stop control thread `number`.
-    Shed {
-        /// Number of the thread.
-        number: u32,
-    },
+    /// Start the control thread of that number.
+    Add(u32),
+    /// Stop the control thread of that number.
+    Shed(u32),
     /// Messages were summed up.
     Summed {
         sums: Sums,
@@ -399,17 +393,14 @@ impl Procedure {
     }
 
     fn grow_to(&mut self, threads: u32) {
-        self.actions
-            .extend((self.threads..threads).map(|number| ProcedureAction::Add { number }));
+        let added = (self.threads..threads).map(ProcedureAction::Add);
+        self.actions.extend(added);
         self.threads = threads;
     }
 
     fn shrink_to(&mut self, threads: u32) {
-        self.actions.extend(
-            (threads..self.threads)
-                .rev()
-                .map(|number| ProcedureAction::Shed { number }),
-        );
+        let shed = (threads..self.threads).rev().map(ProcedureAction::Shed);
+        self.actions.extend(shed);
         self.threads = self.threads.min(threads);
     }
 }

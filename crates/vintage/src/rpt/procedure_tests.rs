@@ -39,8 +39,8 @@ impl ProcedureHarness {
         let mut is_done = false;
         for said in said {
             self.story.push(match said {
-                ProcedureAction::Add { number } => format!("+{number}"),
-                ProcedureAction::Shed { number } => format!("-{number}"),
+                ProcedureAction::Add(number) => format!("+{number}"),
+                ProcedureAction::Shed(number) => format!("-{number}"),
                 ProcedureAction::Summed { sums, .. } => {
                     format!("{}@{}", sums.messages, sums.threads)
                 }
@@ -360,5 +360,5 @@ fn a_stop_keeps_the_number_of_threads_and_begins_the_sum_again() {
 fn a_stop_before_the_start_begins_when_it_ends() {
     let mut procedure = Procedure::new(RULES);
     assert_eq!(procedure.suspend(), []);
-    assert_eq!(procedure.resume(), [ProcedureAction::Add { number: 0 }]);
+    assert_eq!(procedure.resume(), [ProcedureAction::Add(0)]);
 }

@@ -22,16 +22,10 @@ pub enum Act {
         /// Number of the workload.
         workload: usize,
     },
-    /// Start control thread `thread`.
-    Start {
-        /// Its number.
-        thread: u32,
-    },
-    /// Stop control thread `thread`.
-    Stop {
-        /// Its number.
-        thread: u32,
-    },
+    /// Start the control thread of that number.
+    Start(u32),
+    /// Stop the control thread of that number.
+    Stop(u32),
     /// Write into the log.
     Log(LogEntry),
     /// Write into the report.
@@ -251,21 +245,13 @@ impl RptSession {
         let workload = self.workload;
         for action in actions {
             match action {
-                ProcedureAction::Add { number: thread } => {
-                    self.acts.push(Act::Start { thread });
-                    self.log(LogEntry::Active {
-                        at,
-                        thread,
-                        workload,
-                    });
+                ProcedureAction::Add(thread) => {
+                    self.acts.push(Act::Start(thread));
+                    self.log(LogEntry::Active(at, thread, workload));
                 }
-                ProcedureAction::Shed { number: thread } => {
-                    self.acts.push(Act::Stop { thread });
-                    self.log(LogEntry::Inactive {
-                        at,
-                        thread,
-                        workload,
-                    });
+                ProcedureAction::Shed(thread) => {
+                    self.acts.push(Act::Stop(thread));
+                    self.log(LogEntry::Inactive(at, thread, workload));
                 }
                 ProcedureAction::Summed { sums, factor } => self.summed(at, sums, factor),
                 ProcedureAction::NotConverged {
@@ -305,11 +291,7 @@ impl RptSession {
             sums,
             factor,
         });
-        self.log(LogEntry::Calculation {
-            at,
-            number: number + 1,
-            calculation,
-        });
+        self.log(LogEntry::Calculation(at, number + 1, calculation));
         if self.now.is_some_and(|now| now.sums.threads != sums.threads) {
             self.last = self.now;
         }
@@ -318,11 +300,7 @@ impl RptSession {
 
     fn found(&mut self, at: f64, found: &LevelResult) {
         let (number, calculation) = (found.level + 1, found.calculation);
-        self.log(LogEntry::Calculation {
-            at,
-            number,
-            calculation,
-        });
+        self.log(LogEntry::Calculation(at, number, calculation));
         self.log(LogEntry::Interpolation {
             at,
             number,

@@ -40,11 +40,11 @@ impl SessionHarness {
     fn hear(&mut self, acts: Vec<Act>) {
         for act in acts {
             match act {
-                Act::Start { thread } => {
+                Act::Start(thread) => {
                     assert_eq!(thread, self.active, "threads start in order");
                     self.active += 1;
                 }
-                Act::Stop { thread } => {
+                Act::Stop(thread) => {
                     self.active -= 1;
                     assert_eq!(thread, self.active, "the last thread stops first");
                 }

@@ -288,7 +288,7 @@ impl RunningTest<'_> {
         for act in acts {
             match act {
                 Act::Begin { workload } => self.begin(workload)?,
-                Act::Start { thread } => {
+                Act::Start(thread) => {
                     let (_, workload) = self.session.position();
                     let line = self.session.plan().workloads[workload].command_line(thread);
                     self.files.run(&line)?;
@@ -296,7 +296,7 @@ impl RunningTest<'_> {
                         rig.start(thread)?;
                     }
                 }
-                Act::Stop { thread } => {
+                Act::Stop(thread) => {
                     if let Some(rig) = &mut self.rig {
                         rig.stop(thread);
                     }
