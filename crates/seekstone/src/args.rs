@@ -237,7 +237,7 @@ pub enum MeasureCommand {
 #[derive(Args, Clone, Debug)]
 pub struct Reach {
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// Write to the target. DESTROYS its data.
     #[arg(long)]
@@ -257,7 +257,7 @@ pub struct EngineArgs {
     #[arg(long, value_parser = one_of(DRIVERS), default_value = "auto")]
     pub driver: DriverKind,
     /// Most requests per io_uring submission [default: an eighth of a worker's depth].
-    #[arg(long, value_name = "N", value_parser = within::<u16>(1..=4096))]
+    #[arg(long, value_parser = within::<u16>(1..=4096))]
     pub batch: Option<u16>,
     /// Memory pages for buffers of more than 4 KiB. Fio uses small ones by default.
     #[arg(long, value_name = "PAGES", value_parser = one_of(PAGES), default_value = "huge")]
@@ -268,10 +268,10 @@ pub struct EngineArgs {
     pub errors: OnError,
     /// How long to wait at the end for operations that the storage does not answer. The run is then
     /// a partial one.
-    #[arg(long, value_name = "TIME", value_parser = parse_level, default_value = "60s")]
+    #[arg(long, value_parser = parse_level, default_value = "60s")]
     pub hang_limit: Duration,
     /// Worker threads [default: half the CPUs, at most 4].
-    #[arg(long, value_name = "N", value_parser = within::<u16>(1..=256))]
+    #[arg(long, value_parser = within::<u16>(1..=256))]
     pub workers: Option<u16>,
     /// CPUs to pin the workers to, in turn, such as 0-3,8 [default: not pinned].
     #[arg(long, value_name = "LIST", value_parser = parse_processors)]
@@ -304,16 +304,14 @@ pub struct RunArgs {
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Time limit. By default, models of slow storage take longer.
-    #[arg(
-        long, value_name = "TIME", default_value = RUN_BUDGET.default, value_parser = parse_budget
-    )]
+    #[arg(long, default_value = RUN_BUDGET.default, value_parser = parse_budget)]
     pub budget: Duration,
     /// Test file size [default: from free space, memory and budget].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Find the IOPS at a latency, as in 1ms or 2ms@p99 (repeatable) [default: three of 10, 20, 50,
     /// 100 us ... that suit the storage].
-    #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
+    #[arg(long = "level", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
     /// Measure what an application needs instead, as in postgres.
     ///
@@ -326,7 +324,7 @@ pub struct RunArgs {
     )]
     pub profiles: Vec<ProfileChoice>,
     /// Most concurrent reads in the load curve.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = within::<u32>(1..=4096))]
+    #[arg(long, default_value_t = 256, value_parser = within::<u32>(1..=4096))]
     pub clients_max: u32,
     /// How to access the storage.
     #[command(flatten)]
@@ -343,7 +341,7 @@ pub struct RunArgs {
 #[derive(Args, Clone, Debug)]
 pub struct WorkloadArgs {
     /// Block size.
-    #[arg(long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size)]
+    #[arg(long, default_value = "4KiB", value_parser = parse_size)]
     pub block: Bytes,
     /// As in sequential, random, zipf:1.1.
     ///
@@ -355,13 +353,13 @@ pub struct WorkloadArgs {
     #[arg(long, value_parser = one_of(PARTITIONS), default_value = "contending")]
     pub partition: Partition,
     /// Write percentage (files and devices need --overwrite).
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
+    #[arg(long, default_value = "0%", value_parser = parse_share)]
     pub writes: f64,
     /// Follow every write with an fsync, and count both as one operation.
     #[arg(long)]
     pub durable: bool,
     /// Mean time between a completion and the client's next operation.
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
+    #[arg(long, default_value = "0", value_parser = parse_span)]
     pub think: Duration,
     /// Distribution of think times, or of the gaps of --rate.
     #[arg(long, value_parser = one_of(SHAPES), default_value = "exponential")]
@@ -378,10 +376,10 @@ pub struct WorkloadArgs {
     pub sharing: RankSharing,
     /// Number of test files in a directory, which add up to --size. Clients are assigned to files
     /// in turn, as to workers. With as many as --workers, each worker gets its own file.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u16>(1..=256))]
+    #[arg(long, default_value_t = 1, value_parser = within::<u16>(1..=256))]
     pub files: u16,
     /// Test file size, or part of the target to use.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub size: Option<Bytes>,
 }
 
@@ -405,15 +403,15 @@ pub struct TrialArgs {
     )]
     pub workload_file: Option<PathBuf>,
     /// Concurrent clients, each with one I/O outstanding [default: 1, or one per MPI rank].
-    #[arg(long, short, value_name = "N", value_parser = within::<u32>(1..=1_000_000))]
+    #[arg(long, short, value_parser = within::<u32>(1..=1_000_000))]
     pub clients: Option<u32>,
     /// Maximum queue depth, up to 16384 [default: one per client, beyond 1024 clients only as
     /// many as fit into 256 MiB, with --rate, as many as arrive in 100 ms, at least 256].
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
+    #[arg(long, value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
     /// Issue I/Os at a rate, as in 2000/s. Latency counts from when each was due, however long
     /// earlier ones take.
-    #[arg(long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate)]
+    #[arg(long, conflicts_with = "think", value_parser = parse_rate)]
     pub rate: Option<Rate>,
     /// Stop when mean and rate are this precise, or a percentile, as in 10%@p99.9.
     #[arg(
@@ -422,28 +420,23 @@ pub struct TrialArgs {
     )]
     pub precision: TrialPrecision,
     /// Run for this long. A closed loop at least until its first operation completes.
-    #[arg(
-        long, value_name = "TIME", value_parser = parse_duration,
-        conflicts_with_all = ["precision", "budget"]
-    )]
+    #[arg(long, value_parser = parse_duration, conflicts_with_all = ["precision", "budget"])]
     pub duration: Option<Duration>,
     /// Always leave this much of the start out. Counts towards --duration and --budget [default: at
     /// most 1 s or a twentieth, unless latency is stable by then].
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Time limit. By default, models of slow storage take longer.
-    #[arg(
-        long, value_name = "TIME", default_value = TRIAL_BUDGET.default, value_parser = parse_budget
-    )]
+    #[arg(long, default_value = TRIAL_BUDGET.default, value_parser = parse_budget)]
     pub budget: Duration,
     /// Repeat the trial, archive each, and show one result over all (docs/gate.md).
     #[arg(
-        long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=100),
+        long, default_value_t = 1, value_parser = within::<u32>(1..=100),
         conflicts_with = "interval"
     )]
     pub repeat: u32,
     /// Show IOPS, p50, p99 and maximum of each interval of this length.
-    #[arg(long, value_name = "TIME", value_parser = parse_interval)]
+    #[arg(long, value_parser = parse_interval)]
     pub interval: Option<Duration>,
     /// Put a header into each sector written, check each read against it, and read everything back
     /// at the end.
@@ -499,27 +492,25 @@ pub struct CurveArgs {
     pub workload_file: Option<PathBuf>,
     /// Find the IOPS at a latency, as in 1ms or 2ms@p99 (repeatable) [default: three of 10, 20, 50,
     /// 100 us ... that suit the storage].
-    #[arg(long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at)]
+    #[arg(long = "level", value_parser = parse_level_at)]
     pub levels: Vec<LevelArg>,
     /// Use random arrivals (open loop). Without it, clients wait for each operation before issuing
     /// the next (closed loop).
     #[arg(long, conflicts_with_all = ["clients_max", "think", "shape"])]
     pub open: bool,
     /// Most clients.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = within::<u32>(1..=100_000))]
+    #[arg(long, default_value_t = 256, value_parser = within::<u32>(1..=100_000))]
     pub clients_max: u32,
     /// Precision of the load at a level.
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
+    #[arg(long, default_value = "3%", value_parser = parse_precision)]
     pub precision: f64,
     /// Time limit. The last points may exceed it. By default, models of slow storage take longer,
     /// and with --open those of fast storage less.
-    #[arg(
-        long, value_name = "TIME", default_value = CURVE_BUDGET.default, value_parser = parse_budget
-    )]
+    #[arg(long, default_value = CURVE_BUDGET.default, value_parser = parse_budget)]
     pub budget: Duration,
     /// Always leave this much of the start of every point out. Counts towards --budget [default: at
     /// most 1 s or a twentieth, unless latency is stable by then].
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// What the clients do.
     #[command(flatten)]

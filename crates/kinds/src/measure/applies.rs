@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use results::Reading;
 use units::TargetName;
 
 use super::Stop;
@@ -91,11 +90,6 @@ impl Measuring for FittedSettings {
     fn check(&self, place: &ReplicateContext) -> Result<()> {
         self.fit(place)?;
         self.measuring.check(place)
-    }
-
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
-        self.fit(place)?;
-        self.measuring.measure(place, stop)
     }
 
     fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {

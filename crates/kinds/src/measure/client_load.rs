@@ -197,10 +197,6 @@ impl<T: ClientLoad> Measuring for T {
         }
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
-        Ok(self.measured(place, stop)?.readings)
-    }
-
     fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {
         self.check(place)?;
         let rules = self.rules();

@@ -37,12 +37,14 @@ pub trait Measuring: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Measure one replicate.
+    /// Measure one replicate. A kind has this, or [`measured`](Self::measured).
     ///
     /// # Errors
     /// When the storage or the command fails, the settings do not fit the place, or somebody
     /// stopped it. There are no readings then, and nothing of ours is left.
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>>;
+    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
+        Ok(self.measured(place, stop)?.readings)
+    }
 
     /// The same, with what a reader of the figures must know.
     ///

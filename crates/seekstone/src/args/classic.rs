@@ -20,13 +20,13 @@ pub struct ClassicReach {
     pub confirm: Option<String>,
     /// Free space to leave when -B creates a data file [default: the larger of 5 % and 1 GiB, at
     /// most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// I/O engine.
     #[arg(long, value_parser = one_of(DRIVERS), default_value = "auto")]
     pub driver: DriverKind,
     /// Random seed [default: a new one each time].
-    #[arg(long, value_name = "N")]
+    #[arg(long)]
     pub seed: Option<u64>,
     /// Print no progress and no notes.
     #[arg(long, short)]
@@ -136,7 +136,7 @@ pub struct TransactArgs {
     #[arg(short = 'v', value_name = "LEVEL", default_value = "0")]
     pub verbose: String,
     /// End after this many messages.
-    #[arg(long, value_name = "N", value_parser = within::<u64>(1..))]
+    #[arg(long, value_parser = within::<u64>(1..))]
     pub messages: Option<u64>,
     /// How to access the storage.
     #[command(flatten)]

@@ -17,7 +17,7 @@ use crate::output::Output;
 #[derive(Args, Clone, Debug)]
 pub struct Common {
     /// Random seed. The same seed gives the same operations [default: a new one each time].
-    #[arg(long, value_name = "N")]
+    #[arg(long)]
     pub seed: Option<u64>,
     /// Check a goal, as in 'p99 <= 2ms'.
     ///

@@ -29,7 +29,7 @@ pub struct CompareArgs {
     /// Rounds. Each measures every target once, in random order.
     #[arg(
         long = "repeat", alias = "rounds",
-        value_name = "N", default_value_t = stats::PAIRS_DEFAULT as u32,
+        default_value_t = stats::PAIRS_DEFAULT as u32,
         value_parser = within::<u32>(1..=10_000)
     )]
     pub rounds: u32,
@@ -48,10 +48,10 @@ pub struct CompareArgs {
     #[arg(long, requires = "baseline")]
     pub update: bool,
     /// Ignore differences smaller than this.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
+    #[arg(long, default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,
     /// Time limit for new rounds. Trials are shortened so that all rounds fit.
-    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    #[arg(long, value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Resume an interrupted comparison of the same targets.
     #[arg(long, conflicts_with_all = ["restart", "seed"])]
@@ -60,7 +60,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub restart: bool,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// Whether the ranks of a fleet share a target.
     #[command(flatten)]

@@ -15,7 +15,7 @@ pub struct DiskMbpsArgs {
     #[arg(value_name = "ARGUMENT", num_args = 0.., allow_negative_numbers = true)]
     pub words: Vec<String>,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// Keep the data file, so that 0 megabytes can read it again.
     #[arg(long)]

@@ -31,10 +31,10 @@ pub struct DiskRandArgs {
     #[arg(long)]
     pub short: bool,
     /// Time of one unit of CP [default: 2.5ms, or the definition of a model].
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub cpu_unit: Option<Duration>,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// Print no progress and no notes.
     #[arg(long, short)]

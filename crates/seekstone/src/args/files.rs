@@ -41,7 +41,7 @@ pub struct FilesArgs {
     /// Multiply the counts of tests 1 to 10. A scale above 1 is compared with 1, or with the
     /// smallest of several.
     #[arg(
-        long, value_name = "N", default_value = "1", value_delimiter = ',',
+        long, default_value = "1", value_delimiter = ',',
         conflicts_with = "workload", value_parser = within::<u32>(1..=1_000)
     )]
     pub scale: Vec<u32>,
@@ -52,7 +52,7 @@ pub struct FilesArgs {
     #[arg(long)]
     pub drop_caches: bool,
     /// Clients with files of their own [default: 1, or one per MPI rank].
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=256))]
+    #[arg(long, value_parser = within::<u32>(1..=256))]
     pub clients: Option<u32>,
     /// What test 11 reads [default: a new file of 32000 blocks].
     #[arg(long, value_name = "FILE|DEVICE", conflicts_with = "workload")]
@@ -61,28 +61,25 @@ pub struct FilesArgs {
     #[arg(long, value_enum)]
     pub workload: Option<WorkloadChoice>,
     /// Files of `--workload metadata`, over all clients [default: 10000].
-    #[arg(
-        long, value_name = "N", requires = "workload",
-        value_parser = within::<u32>(1..=10_000_000)
-    )]
+    #[arg(long, requires = "workload", value_parser = within::<u32>(1..=10_000_000))]
     pub files: Option<u32>,
     /// Layout: `easy` and `hard` are the patterns of mdtest and IOR in the IO500 benchmark
     /// [default: tree, or easy with `--workload bandwidth`].
     #[arg(long, value_enum, requires = "workload")]
     pub layout: Option<LayoutChoice>,
     /// Levels of directories [default: 2, or 0 with `--layout easy` or `hard`].
-    #[arg(long, value_name = "N", requires = "workload", value_parser = within::<u32>(0..=16))]
+    #[arg(long, requires = "workload", value_parser = within::<u32>(0..=16))]
     pub depth: Option<u32>,
     /// Directories in each directory above the last level [default: 10].
-    #[arg(long, value_name = "N", requires = "workload", value_parser = within::<u32>(1..=10_000))]
+    #[arg(long, requires = "workload", value_parser = within::<u32>(1..=10_000))]
     pub fan_out: Option<u32>,
     /// Bytes per call of test 11 [default: 16 KiB] or of `--workload bandwidth` [default: 2 MiB,
     /// 47008 with `--layout hard`].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub transfer_size: Option<Bytes>,
     /// File size [default: 512 bytes, empty with `--layout easy`, 3901 bytes with `hard`]. The most
     /// each client writes with `--workload bandwidth` [default: 64 MiB].
-    #[arg(long, value_name = "BYTES", requires = "workload", value_parser = parse_reserve)]
+    #[arg(long, requires = "workload", value_parser = parse_reserve)]
     pub file_size: Option<Bytes>,
     /// Stat, open and read what another client created (the same client on the next host, or the
     /// next client).
@@ -90,7 +87,7 @@ pub struct FilesArgs {
     pub reorder: bool,
     /// Stop creating or writing files after this time. Then let every client catch up with the
     /// furthest one: at most `--files`, or `--file-size`.
-    #[arg(long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall)]
+    #[arg(long, requires = "workload", value_parser = parse_stonewall)]
     pub stonewall: Option<Duration>,
     /// Lustre: stripes of each file, set with `lfs`. -1 for all [default: the directory's].
     #[arg(
@@ -99,7 +96,7 @@ pub struct FilesArgs {
     )]
     pub stripe_count: Option<i32>,
     /// Lustre: bytes of a stripe, set with `lfs` [default: the directory's].
-    #[arg(long, value_name = "BYTES", requires = "workload", value_parser = parse_size)]
+    #[arg(long, requires = "workload", value_parser = parse_size)]
     pub stripe_size: Option<Bytes>,
     /// Read back from the disk what each pass wrote, and name what is lost, stale, misplaced, torn
     /// or flipped.
@@ -118,30 +115,30 @@ pub struct FilesArgs {
     /// Exactly this many passes of each test, after one that does not count.
     #[arg(
         long = "repeat", alias = "passes",
-        value_name = "N", conflicts_with = "precision",
+        conflicts_with = "precision",
         value_parser = within::<u32>(1..=10_000)
     )]
     pub passes: Option<u32>,
     /// Repeat a test until its time is this precise.
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
+    #[arg(long, default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
     /// Time limit. A run that needs more for two passes of each test ends as soon as that shows.
     /// The default is exceeded instead, and does not limit a model.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
+    #[arg(long, default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// What to do when a call fails: a pass makes all of its calls, or there is none.
     #[arg(long, value_parser = one_of(ERRORS), default_value = "stop")]
     pub errors: OnError,
     /// Worker threads: each client calls the file system from one of its own [default: as many as
     /// --clients].
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=256))]
+    #[arg(long, value_parser = within::<u32>(1..=256))]
     pub workers: Option<u32>,
     /// CPUs to pin the clients to, in turn, such as 0-3,8 [default: not pinned].
     #[arg(long, value_name = "LIST", value_parser = parse_processors)]
     pub cpus: Option<CpuList>,
     /// Free space to leave. `0` lets the tests use all of it [default: the larger of
     /// 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES", value_parser = parse_reserve)]
+    #[arg(long, value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
     /// What `ior` and `mdtest` ask for, and these options cannot say.
     #[arg(skip)]

@@ -69,13 +69,13 @@ pub struct FioArgs {
     #[arg(long)]
     pub bandwidth_log: bool,
     /// Print an interim report at this interval. A bare number is in seconds.
-    #[arg(long, value_name = "TIME", value_parser = period)]
+    #[arg(long, value_parser = period)]
     pub status_interval: Option<Duration>,
     /// Show progress: on a terminal, always, or never.
     #[arg(long, value_enum, default_value_t = EtaChoice::Auto, value_name = "WHEN")]
     pub eta: EtaChoice,
     /// Print a line of progress at this interval. A bare number is in seconds.
-    #[arg(long, value_name = "TIME", value_parser = period)]
+    #[arg(long, value_parser = period)]
     pub eta_newline: Option<Duration>,
     /// Report how idle the CPUs were, from /proc/stat: all together, or each.
     #[arg(long, value_enum, value_name = "WHICH")]

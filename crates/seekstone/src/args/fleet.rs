@@ -35,16 +35,16 @@ pub enum FleetCommand {
 #[derive(Args, Debug)]
 pub struct LaunchArgs {
     /// Number of hosts.
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..))]
+    #[arg(long, value_parser = within::<u32>(1..))]
     pub hosts: u32,
     /// Ranks per host.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..))]
+    #[arg(long, default_value_t = 1, value_parser = within::<u32>(1..))]
     pub ranks_per_host: u32,
     /// Job name.
     #[arg(long, value_name = "NAME", default_value = "seekstone")]
     pub name: String,
     /// Time limit of the job.
-    #[arg(long, value_name = "TIME", default_value = "1h")]
+    #[arg(long, default_value = "1h")]
     pub time: Duration,
     /// The command, as it would be typed on one host: trial, its target and its options.
     #[arg(last = true, required = true, value_name = "COMMAND")]

@@ -16,10 +16,10 @@ pub struct Io500Args {
     #[arg(value_name = "CONFIG.ini")]
     pub config: PathBuf,
     /// Clients [default: 1, or one per MPI rank].
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=100_000))]
+    #[arg(long, value_parser = within::<u32>(1..=100_000))]
     pub clients: Option<u32>,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// What every measuring command takes.
     #[command(flatten)]

@@ -47,24 +47,19 @@ pub struct KindRules {
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Repeat each combination of settings N times.
-    #[arg(
-        long = "repeat", alias = "replicates",
-        value_name = "N", value_parser = within::<u32>(1..=10_000)
-    )]
+    #[arg(long = "repeat", alias = "replicates", value_parser = within::<u32>(1..=10_000))]
     pub replicates: Option<u32>,
     /// Continue until every figure is this precise.
     #[arg(
-        long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
+        long, default_value = "5%", value_parser = parse_precision,
         conflicts_with = "replicates"
     )]
     pub precision: f64,
     /// Time limit for new rounds.
-    #[arg(
-        long, value_name = "TIME", default_value = "2min", value_parser = parse_budget
-    )]
+    #[arg(long, default_value = "2min", value_parser = parse_budget)]
     pub budget: Duration,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// Resume the same command where it was interrupted.
     #[arg(long, conflicts_with_all = ["restart", "seed"])]
@@ -80,38 +75,46 @@ pub struct KindRules {
 /// The command line, with the commands of kinds.
 pub fn definition() -> clap::Command {
     let definition = Seekstone::command().subcommands(measured_kinds().map(command));
-    grouped(with_signs(definition))
+    grouped(with_numbers(definition))
 }
 
-/// What is a number may be typed with a sign: its own parser then says why that is wrong.
-fn with_signs(command: clap::Command) -> clap::Command {
+/// What the values of options are called by their type, where the option does not say it. What is a
+/// number may be typed with a sign: its own parser then says why that is wrong.
+fn with_numbers(command: clap::Command) -> clap::Command {
     let numbers = [
-        TypeId::of::<Bytes>(),
-        TypeId::of::<Duration>(),
-        TypeId::of::<Gap>(),
-        TypeId::of::<LevelArg>(),
-        TypeId::of::<FilePart>(),
-        TypeId::of::<Rate>(),
-        TypeId::of::<f64>(),
-        TypeId::of::<u16>(),
-        TypeId::of::<u32>(),
-        TypeId::of::<u64>(),
-        TypeId::of::<usize>(),
+        (TypeId::of::<Bytes>(), "BYTES"),
+        (TypeId::of::<Duration>(), "TIME"),
+        (TypeId::of::<Gap>(), "TIME[:LAW]"),
+        (TypeId::of::<LevelArg>(), "TIME[@pN]"),
+        (TypeId::of::<FilePart>(), "BYTES"),
+        (TypeId::of::<Rate>(), "RATE"),
+        (TypeId::of::<f64>(), "PERCENT"),
+        (TypeId::of::<u16>(), "N"),
+        (TypeId::of::<u32>(), "N"),
+        (TypeId::of::<u64>(), "N"),
+        (TypeId::of::<usize>(), "N"),
     ];
-    let signed = |arg: Arg| {
+    let numbered = |arg: Arg| {
         let kind = arg.get_value_parser().type_id();
+        let number = numbers.iter().find(|it| kind == it.0);
         // Switches of the programs of 1995 have a letter alone, and are read where they are used.
-        let is_number = match (arg.get_long(), arg.get_value_names()) {
-            (Some(_), _) => numbers.iter().any(|it| kind == *it),
+        let is_signed = match (arg.get_long(), arg.get_value_names()) {
+            (Some(_), _) => number.is_some(),
             (None, Some([name])) => arg.get_short().is_some() && name != "FILE",
             (None, _) => false,
         };
-        match is_number {
+        let own = arg.get_id().as_str().to_uppercase();
+        let is_unnamed = arg.get_value_names().is_some_and(|names| names == [own]);
+        let arg = match number.filter(|_| is_unnamed && !arg.is_positional()) {
+            Some((_, name)) => arg.value_name(*name),
+            None => arg,
+        };
+        match is_signed {
             true => arg.allow_hyphen_values(true),
             false => arg,
         }
     };
-    command.mut_args(signed).mut_subcommands(with_signs)
+    command.mut_args(numbered).mut_subcommands(with_numbers)
 }
 
 /// What was typed, of matches of [`definition`].

@@ -16,10 +16,10 @@ pub struct PingArgs {
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Stop after this many [default: at Ctrl-C, on a model and for Nagios after 10].
-    #[arg(long, short, value_name = "N", value_parser = within::<u32>(1..=1_000_000_000))]
+    #[arg(long, short, value_parser = within::<u32>(1..=1_000_000_000))]
     pub count: Option<u32>,
     /// Time from one to the next. 0 waits for the answer alone.
-    #[arg(long, short, value_name = "TIME", default_value = "1s", value_parser = parse_span)]
+    #[arg(long, short, default_value = "1s", value_parser = parse_span)]
     pub interval: Duration,
     /// Write with fdatasync instead, to a file of its own in a directory.
     #[arg(long)]
@@ -31,12 +31,12 @@ pub struct PingArgs {
     #[arg(long, conflicts_with_all = ["warn", "crit"])]
     pub json: bool,
     /// Warn above this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub warn: Option<Duration>,
     /// Be critical above this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub crit: Option<Duration>,
     /// Seed of the places.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }

@@ -25,37 +25,31 @@ pub struct RabArgs {
     #[arg(long, value_name = "NAME")]
     pub print_workload: Option<String>,
     /// Highest mean service time.
-    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = parse_level)]
+    #[arg(long, default_value = "50ms", value_parser = parse_level)]
     pub response_max: Duration,
     /// Lowest service time to take as the no-load level.
-    #[arg(
-        long, value_name = "TIME", default_value = "0", value_parser = parse_span,
-        conflicts_with = "levels"
-    )]
+    #[arg(long, default_value = "0", value_parser = parse_span, conflicts_with = "levels")]
     pub response_min: Duration,
     /// Use this level instead of the thirds: a mean time, or a percentile, as in 1ms@p99
     /// (repeatable).
     #[arg(
-        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
+        long = "level", value_parser = parse_level_at,
         conflicts_with = "response_max"
     )]
     pub levels: Vec<LevelArg>,
     /// Operations per second of each waiting client [default: from its workload, 20].
-    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    #[arg(long, value_parser = parse_rate)]
     pub iops_per_client: Option<Rate>,
     /// Most clients of a transaction workload.
-    #[arg(
-        long, value_name = "N", default_value_t = 100_000,
-        value_parser = within::<u32>(1..=100_000)
-    )]
+    #[arg(long, default_value_t = 100_000, value_parser = within::<u32>(1..=100_000))]
     pub clients_max: u32,
     /// Precision of the load at a level, or of a batch workload.
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
+    #[arg(long, default_value = "3%", value_parser = parse_precision)]
     pub precision: f64,
     /// Repeat all workloads, in normal mode.
     #[arg(
         long = "repeat", alias = "runs",
-        value_name = "N", default_value_t = 1, value_parser = within::<u32>(1..=10_000)
+        default_value_t = 1, value_parser = within::<u32>(1..=10_000)
     )]
     pub runs: u32,
     /// RAID mode to stamp results with: normal, continuous, reduced, repair, rebuild, exchange. All
@@ -64,20 +58,18 @@ pub struct RabArgs {
     #[arg(long, value_name = "MODE", default_value = "normal")]
     pub mode: Mode,
     /// End modes other than normal after this long.
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_budget)]
+    #[arg(long = "for", value_parser = parse_budget)]
     pub duration: Option<Duration>,
     /// Test file size, or part of the target to use [default: at most 4 GiB].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Always leave this much of the start of every curve point and batch workload out. Counts
     /// towards --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Time limit of each repeat. The first includes the test file. By default, models of slow
     /// storage take longer.
-    #[arg(
-        long, value_name = "TIME", default_value = RAB_BUDGET.default, value_parser = parse_budget
-    )]
+    #[arg(long, default_value = RAB_BUDGET.default, value_parser = parse_budget)]
     pub budget: Duration,
     /// Show a line of progress instead of the full screen on a terminal.
     #[arg(long)]

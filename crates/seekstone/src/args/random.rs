@@ -19,13 +19,13 @@ pub struct RandomArgs {
     pub target: TargetName,
     /// Leading parts of the file to spread operations over, `all` for the whole file.
     /// Comma-separated [default: 8 blocks, then each 4 times larger, up to all].
-    #[arg(long, value_name = "BYTES", value_parser = parse_part, value_delimiter = ',')]
+    #[arg(long, value_parser = parse_part, value_delimiter = ',')]
     pub spans: Vec<FilePart>,
     /// Block sizes. Comma-separated [default: 4, 16, 64, 256 KiB].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size, value_delimiter = ',')]
+    #[arg(long, value_parser = parse_size, value_delimiter = ',')]
     pub blocks: Vec<Bytes>,
     /// Queue depths. Comma-separated [default: 1, 2, 4, 8, 16, 32].
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=4096))]
+    #[arg(long, value_delimiter = ',', value_parser = within::<u32>(1..=4096))]
     pub depths: Vec<u32>,
     /// Measure only reads.
     #[arg(long, conflicts_with = "writes")]
@@ -43,29 +43,26 @@ pub struct RandomArgs {
     #[arg(long)]
     pub buffered: bool,
     /// Test file size, or part of the target to use [default: 1 GiB or half the free space].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Precision of the mean service time of each cell.
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
+    #[arg(long, default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
     /// At least this many rounds of every cell. Imprecise cells get more while time is left.
     #[arg(
         long = "repeat", alias = "rounds",
-        value_name = "N", default_value_t = 4, value_parser = within::<u32>(1..=100)
+        default_value_t = 4, value_parser = within::<u32>(1..=100)
     )]
     pub rounds: u32,
     /// Longest time of a cell in one round.
-    #[arg(long, value_name = "TIME", default_value = CELL_TIME.default, value_parser = parse_level)]
+    #[arg(long, default_value = CELL_TIME.default, value_parser = parse_level)]
     pub max_time: Duration,
     /// Always leave this much of the start of every round of a cell out. Counts towards --max-time
     /// and --budget [default: at most 1 s or a twentieth, unless latency is stable by then].
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub warm_up: Option<Duration>,
     /// Time limit, with the test file. By default, models of slow storage take longer.
-    #[arg(
-        long, value_name = "TIME", default_value = RANDOM_BUDGET.default,
-        value_parser = parse_budget
-    )]
+    #[arg(long, default_value = RANDOM_BUDGET.default, value_parser = parse_budget)]
     pub budget: Duration,
     /// How to access the storage.
     #[command(flatten)]

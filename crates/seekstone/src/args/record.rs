@@ -18,7 +18,7 @@ pub struct RecordArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
     /// How long to record [default: until Ctrl-C].
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_span)]
+    #[arg(long = "for", value_parser = parse_span)]
     pub length: Option<Duration>,
     /// File to write.
     #[arg(long, short, value_name = "FILE", required = true)]

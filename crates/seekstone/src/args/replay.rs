@@ -44,16 +44,16 @@ pub struct ReplayArgs {
     pub as_fast_as_possible: bool,
     /// Maximum queue depth [default: as many requests as arrive in 100 ms, at least 256, with
     /// --as-fast-as-possible 32].
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
+    #[arg(long, value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
     /// Handle requests beyond the target's end.
     #[arg(long, value_parser = one_of(FITS), default_value = "refuse")]
     pub fit: BeyondEnd,
     /// Stop after this long, even in mid-trace.
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub duration: Option<Duration>,
     /// Test file size, or part of the target to use [default: what the trace needs].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Use the page cache (buffered I/O).
     #[arg(long)]

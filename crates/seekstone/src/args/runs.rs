@@ -28,7 +28,7 @@ pub enum RunsCommand {
     /// List runs, the latest first.
     List {
         /// How many.
-        #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+        #[arg(long, short = 'n', default_value_t = 20)]
         limit: u32,
         /// Write the list as JSON. `-` is standard output.
         #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
@@ -74,7 +74,7 @@ pub enum RunsCommand {
         #[arg(long, alias = "format", value_parser = form_parser())]
         form: Option<&'static RunForm>,
         /// Length of the windows of --form series. A multiple of the run's intervals.
-        #[arg(long, value_name = "TIME", value_parser = parse_interval)]
+        #[arg(long, value_parser = parse_interval)]
         every: Option<Duration>,
         /// What their systems cost.
         #[command(flatten)]
@@ -120,7 +120,7 @@ pub struct CompareRunsArgs {
     #[arg(long, value_enum)]
     pub table: Option<TableChoice>,
     /// Number of the system in the table to which the others are relative.
-    #[arg(long, value_name = "N", requires = "table")]
+    #[arg(long, requires = "table")]
     pub against: Option<u32>,
     /// A figure of `--table systems`, as in throughput (repeatable) [default: all but details].
     #[arg(long = "metric", value_name = "NAME", requires = "table")]

@@ -32,27 +32,24 @@ pub struct SsdArgs {
     pub quick: bool,
     /// Time of each load in a round [default: 60s, at most 5s with --quick]. Bursts and pauses of
     /// hir, xsr, cbw and dirth are shorter in proportion.
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub round: Option<Duration>,
     /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
-    #[arg(long, value_name = "PERCENT", value_parser = parse_precision, requires = "quick")]
+    #[arg(long, value_parser = parse_precision, requires = "quick")]
     pub precision: Option<f64>,
     /// At most this many rounds of a test [default: 25, or as many as --budget allows for wsat].
-    #[arg(
-        long = "repeat", alias = "rounds",
-        value_name = "N", value_parser = within::<u32>(1..=100_000)
-    )]
+    #[arg(long = "repeat", alias = "rounds", value_parser = within::<u32>(1..=100_000))]
     pub rounds: Option<u32>,
     /// End the rounds of a test once all was written N times, precondition included. The standard
     /// ends wsat at 4.
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=1000))]
+    #[arg(long, value_parser = within::<u32>(1..=1000))]
     pub capacities: Option<u32>,
     /// Largest change over the last half of the rounds that still counts as steady.
-    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = parse_precision)]
+    #[arg(long, default_value = "10%", value_parser = parse_precision)]
     pub trend: f64,
     /// Times to write everything sequentially before the first round [default: 2, or 0 for wsat].
     /// Filling a test file counts as one.
-    #[arg(long, value_name = "N", value_parser = within::<u32>(0..=100))]
+    #[arg(long, value_parser = within::<u32>(0..=100))]
     pub precondition: Option<u32>,
     /// Purge earlier writes before each test, and read samples back: `discard` for a device
     /// (BLKDISCARD), `punch` for a file.
@@ -62,14 +59,14 @@ pub struct SsdArgs {
     #[arg(long, value_enum, value_name = "STATE", default_value_t = WriteCacheChoice::AsIs)]
     pub write_cache: WriteCacheChoice,
     /// Queue depth, except for lat. Loads of cbw and dirth rise to its square.
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = within::<u32>(1..=1024))]
+    #[arg(long, default_value_t = 32, value_parser = within::<u32>(1..=1024))]
     pub depth: u32,
     /// Test file size, or part of the target to use [default: 1 GiB or half the free space].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Total time, in equal parts for each test [default: no round of a test begins after 24h of
     /// rounds, with --quick 10min].
-    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    #[arg(long, value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// How to access the storage.
     #[command(flatten)]

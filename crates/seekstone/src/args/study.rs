@@ -35,19 +35,16 @@ pub struct StudyArgs {
     pub only: Vec<(String, String)>,
     /// Exactly this many repeats of each combination. The study's precision goal is then
     /// ignored.
-    #[arg(
-        long = "repeat", alias = "replicates",
-        value_name = "N", value_parser = within::<u32>(1..=10_000)
-    )]
+    #[arg(long = "repeat", alias = "replicates", value_parser = within::<u32>(1..=10_000))]
     pub replicates: Option<u32>,
     /// Continue until every result is this precise, up to the study's max-repeats.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_precision)]
+    #[arg(long, value_parser = parse_precision)]
     pub precision: Option<f64>,
     /// Start no new round after this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    #[arg(long, value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// Whether the ranks of a fleet share a target.
     #[command(flatten)]

@@ -30,22 +30,19 @@ pub struct TimeArgs {
     /// Number of rounds [default: until precise].
     #[arg(
         long = "repeat", alias = "runs",
-        short = 'r', value_name = "N", conflicts_with_all = ["precision", "budget"],
+        short = 'r', conflicts_with_all = ["precision", "budget"],
         value_parser = within::<u32>(1..=100_000)
     )]
     pub runs: Option<u32>,
     /// Stop at this precision, of the mean of one command or the ratios of several.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
+    #[arg(long, default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
     /// Time limit. Five rounds that need more end the run. By
     /// default they exceed it.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
+    #[arg(long, default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// Warm-up runs of each command, uncounted [default: 1, and 0 with --cold].
-    #[arg(
-        long, short = 'w', value_name = "N", conflicts_with = "cold",
-        value_parser = within::<u32>(0..=1000)
-    )]
+    #[arg(long, short = 'w', conflicts_with = "cold", value_parser = within::<u32>(0..=1000))]
     pub warm_ups: Option<u32>,
     /// Drop the system's page cache before each run. Root only.
     #[arg(long)]
@@ -60,7 +57,7 @@ pub struct TimeArgs {
     #[arg(long = "name", short = 'n', value_name = "NAME")]
     pub names: Vec<String>,
     /// Ignore differences smaller than this.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_share)]
+    #[arg(long, default_value = "2%", value_parser = parse_share)]
     pub margin: f64,
     /// Working directory of the commands.
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -76,7 +73,7 @@ pub struct TimeArgs {
     #[arg(long, short = 'i')]
     pub ignore_failure: bool,
     /// Kill a run that takes longer, and stop.
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_level)]
+    #[arg(long, default_value = "1h", value_parser = parse_level)]
     pub time_limit: Duration,
     /// What every measuring command takes.
     #[command(flatten)]

@@ -80,10 +80,10 @@ pub struct TogetherArgs {
     #[arg(long = "file", value_name = "NAME=BYTES", value_parser = parse_file)]
     pub files: Vec<FileArg>,
     /// Random seed. With 0 a program's draws are those of its user number alone, as in 1997.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Time of one unit of CP [default: from the machine's definition].
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub cpu_unit: Option<Duration>,
     /// The machine's clock at the start, such as 1997-07-07T12:53:44 [default: now].
     #[arg(long, value_name = "DATE")]

@@ -25,20 +25,20 @@ pub struct TransactionsArgs {
     #[arg(default_value = ".", value_parser = parse_target)]
     pub target: TargetName,
     /// Users. With --find-users, where the search starts.
-    #[arg(long, short, value_name = "N", value_parser = within::<u32>(1..=100_000))]
+    #[arg(long, short, value_parser = within::<u32>(1..=100_000))]
     pub users: Option<u32>,
     /// Mean I/Os per transaction.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = within::<u32>(1..=1_000_000))]
+    #[arg(long, default_value_t = 5, value_parser = within::<u32>(1..=1_000_000))]
     pub ios: u32,
     /// I/O size.
-    #[arg(long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size)]
+    #[arg(long, default_value = "4KiB", value_parser = parse_size)]
     pub io: Bytes,
     /// Write percentage (files and devices need --overwrite).
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
+    #[arg(long, default_value = "0%", value_parser = parse_share)]
     pub writes: f64,
     /// Time between transactions: TIME, TIME:constant, TIME:uniform (zero to twice TIME), or
     /// TIME:exponential (the default law).
-    #[arg(long, value_name = "TIME[:LAW]", default_value = "5s", value_parser = parse_think)]
+    #[arg(long, default_value = "5s", value_parser = parse_think)]
     pub think: Gap,
     /// Mean processor work per transaction: a time, or units of the DISKRAND document, as in
     /// 0.5units.
@@ -51,10 +51,10 @@ pub struct TransactionsArgs {
     #[arg(value_parser = parse_cpu)]
     pub cpu: CpuWork,
     /// Time of one unit of processor work [default: 2.5ms, or the definition of a model].
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_parser = parse_level)]
     pub cpu_unit: Option<Duration>,
     /// Private memory of each user. Every transaction touches all of it.
-    #[arg(long, value_name = "BYTES", default_value = "0")]
+    #[arg(long, default_value = "0")]
     pub memory: Bytes,
     /// Distribution of a factor, drawn for each transaction, that scales its I/Os and processor
     /// work.
@@ -64,10 +64,7 @@ pub struct TransactionsArgs {
     #[arg(long)]
     pub new_records: bool,
     /// Transactions per user.
-    #[arg(
-        long, value_name = "N", conflicts_with_all = ["duration", "find_users"],
-        value_parser = within::<u64>(1..)
-    )]
+    #[arg(long, conflicts_with_all = ["duration", "find_users"], value_parser = within::<u64>(1..))]
     pub transactions: Option<u64>,
     /// File with several kinds of users, in TOML (docs/transactions.md).
     #[arg(
@@ -91,7 +88,7 @@ pub struct TransactionsArgs {
     pub standard: Option<String>,
     /// Users to start per second [default: all of them within one second, with --standard, all at
     /// once].
-    #[arg(long, value_name = "RATE", conflicts_with = "synchronise", value_parser = parse_rate)]
+    #[arg(long, conflicts_with = "synchronise", value_parser = parse_rate)]
     pub ramp: Option<Rate>,
     /// Start all users at the same instant. When everything is ready, after a delay (=30s), at a
     /// time (=14:30:00), or with its zone (=2031-05-01T14:30:00Z).
@@ -102,48 +99,48 @@ pub struct TransactionsArgs {
     pub synchronise: Option<StartAt>,
     /// Length of the intervals in which rates and the machine's work are listed [default: 1s, or a
     /// tenth of a shorter trial, doubled when there are more than 300].
-    #[arg(long, value_name = "TIME", value_parser = parse_interval)]
+    #[arg(long, value_parser = parse_interval)]
     pub interval: Option<Duration>,
     /// Stop when the mean response time and the rate are this precise.
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
+    #[arg(long, default_value = "5%", value_parser = parse_precision)]
     pub precision: f64,
     /// Run for exactly this long.
-    #[arg(long, value_name = "TIME", value_parser = parse_level, conflicts_with = "find_users")]
+    #[arg(long, value_parser = parse_level, conflicts_with = "find_users")]
     pub duration: Option<Duration>,
     /// Always leave this much of the start of every load out. Counts towards --duration and
     /// --budget. The time until all users are active is left out in any case [default: at most 1 s
     /// or a twentieth, unless latency is stable by then].
-    #[arg(long, value_name = "TIME", value_parser = parse_level, conflicts_with = "standard")]
+    #[arg(long, value_parser = parse_level, conflicts_with = "standard")]
     pub warm_up: Option<Duration>,
     /// Stop after this long in any case [default: 5min, or 1h for each row with --standard].
-    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    #[arg(long, value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Find how many users keep --limit.
     #[arg(long, requires = "limit")]
     pub find_users: bool,
     /// Which percentile of the response time must meet the limit: 50, 90, 95, 99 or 99.9.
     #[arg(
-        long, value_name = "PERCENT", default_value = "95", requires = "find_users",
+        long, default_value = "95", requires = "find_users",
         value_parser = parse_user_percentile
     )]
     pub percentile: f64,
     /// Response time limit.
-    #[arg(long, value_name = "TIME", requires = "find_users", value_parser = parse_level)]
+    #[arg(long, requires = "find_users", value_parser = parse_level)]
     pub limit: Option<Duration>,
     /// Most users to try.
     #[arg(
-        long, value_name = "N", default_value_t = 100_000, requires = "find_users",
+        long, default_value_t = 100_000, requires = "find_users",
         value_parser = within::<u32>(1..=100_000)
     )]
     pub users_max: u32,
     /// Maximum queue depth [default: one per user, at most 4096].
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
+    #[arg(long, value_parser = within::<u32>(1..=drivers::DEPTH_MAX as i64))]
     pub depth: Option<u32>,
     /// Use the page cache (buffered I/O).
     #[arg(long)]
     pub buffered: bool,
     /// Test file size, or part of the target to use.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// How to access the storage.
     #[command(flatten)]

@@ -18,32 +18,32 @@ pub struct TransferArgs {
     pub target: TargetName,
     /// Block size of an operation (repeatable), for a series of passes each.
     #[arg(
-        long = "block", value_name = "BYTES", default_value = "64KiB", value_parser = parse_size,
+        long = "block", default_value = "64KiB", value_parser = parse_size,
         value_delimiter = ','
     )]
     pub blocks: Vec<Bytes>,
     /// Test file size, or part of the target to read [default: 1 GiB or half the free space].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size)]
     pub size: Option<Bytes>,
     /// Exactly this many read passes.
     #[arg(
         long = "repeat", alias = "passes",
-        value_name = "N", conflicts_with = "precision",
+        conflicts_with = "precision",
         value_parser = within::<u32>(1..=10_000)
     )]
     pub passes: Option<u32>,
     /// Repeat read passes until the rate is this precise, by the variation between passes.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
+    #[arg(long, default_value = "2%", value_parser = parse_precision)]
     pub precision: f64,
     /// Total time, in equal parts for each series of passes. The default is for each series of read
     /// passes.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
+    #[arg(long, default_value = "60s", value_parser = parse_budget)]
     pub budget: Duration,
     /// How to read the data [default: direct].
     #[arg(long, value_parser = one_of(MODES))]
     pub mode: Option<TransferMode>,
     /// Concurrent streams, each with its own file [default: 1, or one per MPI rank].
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=64))]
+    #[arg(long, value_parser = within::<u32>(1..=64))]
     pub streams: Option<u32>,
     /// Let all streams read the same file.
     #[arg(long)]
@@ -58,7 +58,7 @@ pub struct TransferArgs {
     #[arg(long, value_enum, default_value_t = CheckChoice::Last)]
     pub check: CheckChoice,
     /// Free space to leave [default: the larger of 5 % and 1 GiB, at most a quarter].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long)]
     pub reserve: Option<Bytes>,
     /// How requests are made.
     #[command(flatten)]

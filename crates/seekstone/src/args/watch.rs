@@ -19,10 +19,10 @@ pub struct WatchArgs {
     #[arg(value_name = "TARGET", required = true, value_parser = parse_target)]
     pub targets: Vec<TargetName>,
     /// Mean time between probes. Arrivals are random.
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_level)]
+    #[arg(long, default_value = "1s", value_parser = parse_level)]
     pub every: Duration,
     /// How long to watch [default: until Ctrl-C, on a model for a day].
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_span)]
+    #[arg(long = "for", value_parser = parse_span)]
     pub length: Option<Duration>,
     /// A level that each hour must keep, as in 'p99 <= 20ms'. Decides the exit code.
     #[arg(long, value_name = "LEVEL")]
@@ -40,15 +40,15 @@ pub struct WatchArgs {
     pub json: bool,
     /// Show events and hours that were kept of the last TIME, and watch nothing.
     #[arg(
-        long, value_name = "TIME", value_parser = parse_span,
+        long, value_parser = parse_span,
         conflicts_with_all = ["every", "length", "level", "exec", "listen", "no_save", "seed"]
     )]
     pub past: Option<Duration>,
     /// Bytes that windows of a target may take in the archive. Older minutes become hours.
-    #[arg(long, value_name = "BYTES", default_value = "20MB", value_parser = parse_size)]
+    #[arg(long, default_value = "20MB", value_parser = parse_size)]
     pub keep: Bytes,
     /// Seed of arrivals and addresses.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Show no status line.
     #[arg(long, short)]

@@ -20,23 +20,23 @@ pub struct WhatIfArgs {
     pub runs: Vec<RunChoice>,
     /// Predict response time and load for this many clients.
     #[arg(
-        long, visible_alias = "users", value_name = "N", value_delimiter = ',',
+        long, visible_alias = "users", value_delimiter = ',',
         value_parser = within::<u32>(1..=1_000_000)
     )]
     pub clients: Vec<u32>,
     /// Predict the response time at a load, as in 500/s. Closed, with as many clients as it takes,
     /// and open, with operations arriving at that rate however many are waiting.
-    #[arg(long = "load", value_name = "RATE", value_delimiter = ',', value_parser = parse_rate)]
+    #[arg(long = "load", value_delimiter = ',', value_parser = parse_rate)]
     pub loads: Vec<Rate>,
     /// Predict the load at a mean response time.
-    #[arg(long = "level", value_name = "TIME", value_delimiter = ',', value_parser = parse_level)]
+    #[arg(long = "level", value_delimiter = ',', value_parser = parse_level)]
     pub levels: Vec<Duration>,
     /// Predict for the same storage with this many servers. Always an extrapolation.
-    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=100_000))]
+    #[arg(long, value_parser = within::<u32>(1..=100_000))]
     pub servers: Option<u32>,
     /// Predict for the same storage with this cache hit ratio for reads. Always an extrapolation.
     /// Needs a run whose reads, one at a time, show cache and device apart.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
+    #[arg(long, value_parser = parse_share)]
     pub cache: Option<f64>,
     /// Run the same load on this simulated device, as in sim:mm1?mean=1ms.
     #[arg(long, value_name = "sim:NAME", value_parser = parse_target)]

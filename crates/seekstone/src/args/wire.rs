@@ -20,22 +20,22 @@ pub struct WireArgs {
     /// Its address.
     pub far_address: String,
     /// One-way delay.
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
+    #[arg(long, default_value = "0", value_parser = parse_span)]
     pub delay: Duration,
     /// Line rate in bits per second, each way [default: unlimited].
-    #[arg(long, value_name = "RATE", value_parser = parse_bits)]
-    pub rate: Option<u64>,
+    #[arg(long = "rate", value_name = "RATE", value_parser = parse_bits)]
+    pub bits_per_second: Option<u64>,
     /// Share of packets to lose.
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
+    #[arg(long, default_value = "0%", value_parser = parse_share)]
     pub loss: f64,
     /// Queue size, each way, before packets are dropped.
     #[arg(
         long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size,
-        requires = "rate"
+        requires = "bits_per_second"
     )]
     pub queue: Bytes,
     /// Seed of the packet loss.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "loss")]
+    #[arg(long, default_value_t = 1, requires = "loss")]
     pub seed: u64,
     /// Write the process ID to this new file while the link is up.
     #[arg(long, value_name = "FILE")]

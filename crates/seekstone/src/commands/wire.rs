@@ -47,7 +47,7 @@ pub fn wire(args: &WireArgs) -> anyhow::Result<Exit> {
     ))?;
     let settings = LaneSettings {
         delay: args.delay.to_std(),
-        bits_per_second: args.rate,
+        bits_per_second: args.bits_per_second,
         loss: args.loss,
         queue_bytes: args.queue.0,
     };

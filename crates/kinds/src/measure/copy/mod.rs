@@ -4,7 +4,6 @@
 
 mod files;
 
-use results::Reading;
 use results::metric::{
     COPY_ALLOCATIONS, COPY_CALLS, COPY_CPU, COPY_DEVICE_READS, COPY_DEVICE_WRITES, COPY_RATE,
     COPY_TIME, EXTENTS, TAPE_STOPS,
@@ -199,10 +198,6 @@ impl Measuring for Copy {
                 source.map_or(Ok(()), |source| open_source(self, source).map(drop))
             }
         }
-    }
-
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
-        Ok(self.measured(place, stop)?.readings)
     }
 
     fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {

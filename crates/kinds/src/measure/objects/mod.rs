@@ -37,7 +37,6 @@ use super::settings::{SettingFault, Settings};
 use super::targets::{ERRORS, Targets, on_error};
 use super::{Stop, net};
 use load::ObjectMix;
-use results::Reading;
 use sizes::SizeLaw;
 
 pub const KIND: Kind = Kind {
@@ -191,10 +190,6 @@ impl ObjectsMeasurement {
 impl Measuring for ObjectsMeasurement {
     fn check(&self, place: &ReplicateContext) -> Result<()> {
         run::check(self, place)
-    }
-
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
-        Ok(self.measured(place, stop)?.readings)
     }
 
     fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {

@@ -184,10 +184,6 @@ impl Measuring for StreamsMeasurement {
         }
     }
 
-    fn measure(&self, place: &ReplicateContext, stop: &Stop) -> Result<Vec<Reading>> {
-        Ok(self.measured(place, stop)?.readings)
-    }
-
     fn measured(&self, place: &ReplicateContext, stop: &Stop) -> Result<Measured> {
         self.check(place)?;
         let lanes = self.lanes(place, stop)?;
