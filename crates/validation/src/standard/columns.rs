@@ -10,52 +10,46 @@ pub(super) struct StandardColumn {
     /// Name of a row's figure, after machine and tasks.
     pub called: &'static str,
     pub unit: &'static str,
-    /// Figure of a model: of a load, and of the users of one of its profiles.
-    pub figure: fn(&TransactionLoad, &UserTimes) -> f64,
+    pub figure: ColumnFigure,
 }
 
-pub(super) const TPS: StandardColumn = StandardColumn {
-    heading: "TPS",
-    called: "",
-    unit: "/s",
-    figure: |_, users| users.per_second,
-};
-pub(super) const CPU: StandardColumn = StandardColumn {
-    heading: "CPU %Ut",
-    called: ", processor",
-    unit: "%",
-    figure: |load, _| load.cpu_share.unwrap_or(f64::NAN) * 100.0,
-};
-pub(super) const COST: StandardColumn = StandardColumn {
-    heading: "CP sec/tran",
-    called: ", processor for each",
-    unit: "s",
-    figure: |load, _| load.cpu_each_ns.unwrap_or(f64::NAN) / 1e9,
-};
-pub(super) const MIN: StandardColumn = StandardColumn {
-    heading: "Min",
-    called: ", shortest response",
-    unit: "s",
-    figure: |_, users| users.from_start.min_ns as f64 / 1e9,
-};
-pub(super) const MEAN: StandardColumn = StandardColumn {
-    heading: "Avg",
-    called: ", mean response",
-    unit: "s",
-    figure: |_, users| users.sample_mean_ns / 1e9,
-};
-pub(super) const HIGH: StandardColumn = StandardColumn {
-    heading: "95%",
-    called: ", 95 % of responses",
-    unit: "s",
-    figure: |_, users| users.sample_95_ns / 1e9,
-};
-pub(super) const MAX: StandardColumn = StandardColumn {
-    heading: "Max",
-    called: ", longest response",
-    unit: "s",
-    figure: |_, users| users.from_start.max_ns as f64 / 1e9,
-};
+/// Figure of a model: of a load, and of the users of one of its profiles.
+type ColumnFigure = fn(&TransactionLoad, &UserTimes) -> f64;
+
+const fn column(
+    heading: &'static str,
+    called: &'static str,
+    unit: &'static str,
+    figure: ColumnFigure,
+) -> StandardColumn {
+    StandardColumn {
+        heading,
+        called,
+        unit,
+        figure,
+    }
+}
+
+pub(super) const TPS: StandardColumn = column("TPS", "", "/s", |_, users| users.per_second);
+pub(super) const CPU: StandardColumn = column("CPU %Ut", ", processor", "%", |load, _| {
+    load.cpu_share.unwrap_or(f64::NAN) * 100.0
+});
+pub(super) const COST: StandardColumn =
+    column("CP sec/tran", ", processor for each", "s", |load, _| {
+        load.cpu_each_ns.unwrap_or(f64::NAN) / 1e9
+    });
+pub(super) const MIN: StandardColumn = column("Min", ", shortest response", "s", |_, users| {
+    users.from_start.min_ns as f64 / 1e9
+});
+pub(super) const MEAN: StandardColumn = column("Avg", ", mean response", "s", |_, users| {
+    users.sample_mean_ns / 1e9
+});
+pub(super) const HIGH: StandardColumn = column("95%", ", 95 % of responses", "s", |_, users| {
+    users.sample_95_ns / 1e9
+});
+pub(super) const MAX: StandardColumn = column("Max", ", longest response", "s", |_, users| {
+    users.from_start.max_ns as f64 / 1e9
+});
 
 /// How rows of a column are judged.
 #[derive(Clone, Copy)]

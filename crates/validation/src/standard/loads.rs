@@ -18,27 +18,19 @@ pub(super) struct Pc {
     unit_ms: u64,
 }
 
+const fn pc(name: &'static str, target: &'static str, unit_ms: u64) -> Pc {
+    Pc {
+        name,
+        target,
+        unit_ms,
+    }
+}
+
 /// Under load, the document says, the file cache has 13 MB.
-pub(super) const PPRO: Pc = Pc {
-    name: "PPro",
-    target: "sim:ppro?file-cache-max=13MiB",
-    unit_ms: 100,
-};
-pub(super) const P100: Pc = Pc {
-    name: "P100",
-    target: "sim:p100",
-    unit_ms: 250,
-};
-pub(super) const I486: Pc = Pc {
-    name: "486",
-    target: "sim:i486",
-    unit_ms: 1000,
-};
-pub(super) const LAN: Pc = Pc {
-    name: "P100",
-    target: "sim:lan-p100",
-    unit_ms: 250,
-};
+pub(super) const PPRO: Pc = pc("PPro", "sim:ppro?file-cache-max=13MiB", 100);
+pub(super) const P100: Pc = pc("P100", "sim:p100", 250);
+pub(super) const I486: Pc = pc("486", "sim:i486", 1000);
+pub(super) const LAN: Pc = pc("P100", "sim:lan-p100", 250);
 
 /// Numbers of tasks.
 pub(super) const BATCH: &[&str] = &["1", "2", "4"];
