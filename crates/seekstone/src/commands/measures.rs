@@ -109,7 +109,11 @@ impl Measures for Everything {
                 arg.is_some_and(|arg| names_option(&message, name(arg)))
             };
             let key = keys.find(is_meant).cloned();
-            let message = with_settings(kind, &message);
+            // With its key, it is told of what was written.
+            let message = match key {
+                Some(_) => message,
+                None => with_settings(kind, &message),
+            };
             SettingMistake { key, message }
         })
     }
