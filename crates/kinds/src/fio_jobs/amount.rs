@@ -5,7 +5,7 @@ use fio::{Amount, Job};
 use workload::{FileEnd, JobPattern, Region};
 
 use super::pattern::counts_apart;
-use super::plan::{PlanError, refused};
+use super::plan::{Result, refused};
 
 /// What a job's files hold of its regions.
 #[derive(Default)]
@@ -48,7 +48,7 @@ pub(super) fn end_of(
     pattern: &JobPattern,
     regions: &[Region],
     asked: &JobBytes,
-) -> Result<JobEnd, PlanError> {
+) -> Result<JobEnd> {
     if job.only_creates {
         return Ok(JobEnd::AT_ONCE);
     }
@@ -135,7 +135,7 @@ pub(super) fn begin_of(job: &Job, copy: u32, (whole, block): (u64, u64)) -> u64 
 }
 
 /// fio does nothing of a size that holds no block.
-pub(super) fn check_size(job: &Job, block: u64) -> Result<(), PlanError> {
+pub(super) fn check_size(job: &Job, block: u64) -> Result<()> {
     match job.size {
         Some(Amount::Bytes(size)) if (1..block).contains(&size) => refused(
             job,

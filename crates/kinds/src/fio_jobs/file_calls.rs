@@ -11,7 +11,7 @@ use workload::{Content, Durability, JobScript, JobSpec, Op, Region, TargetId};
 
 use super::file_names::{paths, shares_files, size_between};
 use super::fill::{FILL_BLOCK, filling};
-use super::plan::{FioPlan, JobStorage, PlanError, Planner, refused};
+use super::plan::{FioPlan, JobStorage, Planner, Result, refused};
 
 /// The files of all such jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl CallPlanner {
         (job, call): (&Job, FileCall),
         (path, bytes): (&Path, u64),
         phase: usize,
-    ) -> Result<u32, PlanError> {
+    ) -> Result<u32> {
         let shown = path.display();
         let first = self.files.keys().next().and_then(|it| it.parent());
         if first.is_some_and(|first| Some(first) != path.parent()) {
@@ -110,7 +110,7 @@ impl Planner<'_> {
         (job, call): (&Job, FileCall),
         copy: u32,
         row: u32,
-    ) -> Result<JobSpec, PlanError> {
+    ) -> Result<JobSpec> {
         if self.plan.storage != JobStorage::Files {
             let name = job.engine.name;
             return refused(
@@ -162,7 +162,7 @@ impl CallPlanner {
     ///
     /// # Errors
     /// When another job reads or writes one of the files.
-    pub(super) fn finish(self, jobs: &[Job], plan: &mut FioPlan) -> Result<(), PlanError> {
+    pub(super) fn finish(self, jobs: &[Job], plan: &mut FioPlan) -> Result<()> {
         let mut shared = plan.files.iter();
         if let Some(file) = shared.find(|it| self.files.contains_key(&it.path)) {
             let at = jobs.iter().find(|job| job.engine.call().is_some());

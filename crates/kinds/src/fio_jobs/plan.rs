@@ -96,6 +96,9 @@ pub struct PlannedFile {
     pub is_on_demand: bool,
 }
 
+/// What comes of planning, unless jobs cannot be carried out.
+pub(super) type Result<T, E = PlanError> = std::result::Result<T, E>;
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FioPlan {
@@ -149,10 +152,7 @@ const COPIES_MAX: u64 = 1 << 17;
 ///
 /// # Errors
 /// When a job lacks a size, or asks for more than there is.
-pub fn plan_jobs(
-    jobs: &[Job],
-    size_of: &dyn Fn(&Path) -> Option<u64>,
-) -> Result<FioPlan, PlanError> {
+pub fn plan_jobs(jobs: &[Job], size_of: &dyn Fn(&Path) -> Option<u64>) -> Result<FioPlan> {
     let mut copies = 0;
     for job in jobs {
         copies += u64::from(job.copies);
@@ -209,7 +209,7 @@ pub fn phase_names(jobs: &[Job]) -> Vec<String> {
     names
 }
 
-pub(super) fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, PlanError> {
+pub(super) fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T> {
     Err(PlanError {
         place: job.place.clone(),
         job: job.name.clone(),
@@ -217,7 +217,7 @@ pub(super) fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, Pla
     })
 }
 
-fn storage_of(jobs: &[Job]) -> Result<JobStorage, PlanError> {
+fn storage_of(jobs: &[Job]) -> Result<JobStorage> {
     let of_name = |name: &String| match TargetName::from(name.as_str()) {
         TargetName::Null => JobStorage::Null,
         TargetName::Model(_) => JobStorage::Simulated,
@@ -267,7 +267,7 @@ pub(super) struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn take(&mut self, number: usize, job: &Job) -> Result<(), PlanError> {
+    fn take(&mut self, number: usize, job: &Job) -> Result<()> {
         if number > 0 && (job.is_behind_wall || job.begins_group) {
             self.group += 1;
         }
@@ -310,7 +310,7 @@ impl Planner<'_> {
         row
     }
 
-    fn workload(&mut self, job: &Job, copy: u32, row: u32) -> Result<JobSpec, PlanError> {
+    fn workload(&mut self, job: &Job, copy: u32, row: u32) -> Result<JobSpec> {
         if let Some(call) = job.engine.call() {
             return self.call((job, call), copy, row);
         }
@@ -383,7 +383,7 @@ impl Planner<'_> {
         job: &Job,
         copy: u32,
         (block, reads, writes): (u64, bool, bool),
-    ) -> Result<(Vec<Region>, JobBytes), PlanError> {
+    ) -> Result<(Vec<Region>, JobBytes)> {
         let paths = paths(job, copy);
         let trims = trims_of(job);
         let mut files = Vec::with_capacity(paths.len());
@@ -415,7 +415,7 @@ impl Planner<'_> {
         copy: u32,
         (path, count): (&Path, u64),
         block: u64,
-    ) -> Result<(Region, u64), PlanError> {
+    ) -> Result<(Region, u64)> {
         let number = self.file(path);
         let exists = self.plan.files[number].exists;
         self.check_made(job, number)?;
@@ -472,7 +472,7 @@ impl Planner<'_> {
     }
 
     /// Whether a file that is there reaches so far.
-    fn check_end(&self, job: &Job, number: usize, end: u64) -> Result<(), PlanError> {
+    fn check_end(&self, job: &Job, number: usize, end: u64) -> Result<()> {
         let file = &self.plan.files[number];
         let Some(whole) = file.exists.filter(|whole| *whole < end) else {
             return Ok(());
@@ -485,7 +485,7 @@ impl Planner<'_> {
     }
 
     /// Whether a file is there, or may be made.
-    pub(super) fn check_made(&self, job: &Job, number: usize) -> Result<(), PlanError> {
+    pub(super) fn check_made(&self, job: &Job, number: usize) -> Result<()> {
         let file = &self.plan.files[number];
         let is_stored = self.plan.storage == JobStorage::Files;
         if !is_stored || file.exists.is_some() || job.files.may_be_made {
@@ -498,11 +498,7 @@ impl Planner<'_> {
 
     /// The zones of a job's only file, whose region then reaches to the file's end: behind it comes
     /// the first zone again.
-    fn zones(
-        &mut self,
-        job: &Job,
-        files: &mut [Region],
-    ) -> Result<Option<StridedZones>, PlanError> {
+    fn zones(&mut self, job: &Job, files: &mut [Region]) -> Result<Option<StridedZones>> {
         let (Some(zones), [region]) = (job.zones_effective(), files) else {
             return Ok(None);
         };
@@ -529,7 +525,7 @@ impl Planner<'_> {
     }
 
     /// What models cannot do.
-    fn check_model(&self, job: &Job) -> Result<(), PlanError> {
+    fn check_model(&self, job: &Job) -> Result<()> {
         let why = match self.plan.storage {
             JobStorage::Simulated if trims_of(job) != Trims::None => {
                 "models forget nothing: trims need a file, a device or null"
@@ -546,7 +542,7 @@ impl Planner<'_> {
     }
 
     /// Whether fio's log can name a job's files.
-    fn check_log(&self, job: &Job, files: &[Region]) -> Result<(), PlanError> {
+    fn check_log(&self, job: &Job, files: &[Region]) -> Result<()> {
         if job.reports.logs.requests.is_none() {
             return Ok(());
         }

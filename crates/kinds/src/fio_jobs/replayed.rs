@@ -11,14 +11,14 @@ use workload::{Durability, JobScript, JobSpec, Op, Region, TargetId};
 
 use super::fill::filling;
 use super::job_values::{content_of, depth_of, durability_of};
-use super::plan::{JobStorage, PlanError, Planner, refused};
+use super::plan::{JobStorage, Planner, Result, refused};
 
 /// Bytes of a read or write, at most: they take memory.
 const MOVED_MAX: u64 = 1 << 30;
 
 impl Planner<'_> {
     /// The workload of a job that repeats a log of this text.
-    pub(super) fn replay(&mut self, job: &Job, log: &str, row: u32) -> Result<JobSpec, PlanError> {
+    pub(super) fn replay(&mut self, job: &Job, log: &str, row: u32) -> Result<JobSpec> {
         let records = records_of(log);
         let (records, names) = match records {
             Ok(read) => read,
@@ -88,7 +88,7 @@ impl Planner<'_> {
     }
 
     /// Whether the file holds what is asked of it.
-    fn check_replayed(&self, job: &Job, number: usize) -> Result<(), PlanError> {
+    fn check_replayed(&self, job: &Job, number: usize) -> Result<()> {
         let file = &self.plan.files[number];
         let shown = file.path.display();
         match file.exists {

@@ -4,7 +4,7 @@ use fio::Job;
 use workload::{JobPattern, JobSpec, Trims};
 
 use super::fill::FILL_BLOCK;
-use super::plan::{FioPlan, JobStorage, PlanError, refused};
+use super::plan::{FioPlan, JobStorage, Result, refused};
 
 /// Bytes that carry one header.
 const SECTOR: u64 = verify::SECTOR_BYTES as u64;
@@ -37,10 +37,7 @@ pub struct AfterPhase {
 ///
 /// # Errors
 /// When a job's data cannot be verified.
-pub(super) fn verification_of(
-    jobs: &[Job],
-    plan: &mut FioPlan,
-) -> Result<Option<VerifyPlan>, PlanError> {
+pub(super) fn verification_of(jobs: &[Job], plan: &mut FioPlan) -> Result<Option<VerifyPlan>> {
     let mut verify = VerifyPlan {
         unit: FILL_BLOCK,
         ..VerifyPlan::default()
@@ -88,7 +85,7 @@ pub(super) fn verification_of(
     Ok(Some(verify))
 }
 
-fn check(job: &Job, storage: &JobStorage) -> Result<(), PlanError> {
+fn check(job: &Job, storage: &JobStorage) -> Result<()> {
     if *storage != JobStorage::Files {
         return refused(
             job,

@@ -6,17 +6,14 @@
 //! A put of a large object in parts is one operation, and so is a list with all its pages. What
 //! comes back is compared with what was put.
 
-#[cfg_attr(
+#![cfg_attr(
     not(feature = "s3"),
     allow(dead_code, reason = "a build without buckets")
 )]
+
 mod load;
 #[cfg_attr(not(feature = "s3"), path = "../without/objects.rs")]
 mod run;
-#[cfg_attr(
-    not(feature = "s3"),
-    allow(dead_code, reason = "a build without buckets")
-)]
 mod sizes;
 
 use std::path::PathBuf;
@@ -121,10 +118,6 @@ const PART: Bytes = Bytes::from_mib(16);
 
 /// An object store, and what is asked of it.
 #[derive(Debug)]
-#[cfg_attr(
-    not(feature = "s3"),
-    allow(dead_code, reason = "a build without buckets")
-)]
 struct ObjectsMeasurement {
     mix: ObjectMix,
     sizes: SizeLaw,
