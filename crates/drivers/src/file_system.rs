@@ -9,12 +9,12 @@
 mod file_map;
 mod read_buffer;
 mod shared;
+mod tree;
 mod verified;
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ use units::Instant;
 use workload::{DirectoryNumber, DirectoryUse, Durability, Errno, FileName, FileOp, OpenFor};
 
 use crate::file_content::{FileContent, ReadCompare};
-use crate::guard::beneath::open_beneath;
-use crate::guard::identity::{self, FileLinks, Identity};
+use crate::guard::beneath::{create_new, open_beneath};
+use crate::guard::identity::{self, Identity};
 use crate::raw_device::{RawDevice, close_checked, forget, read_exactly, thread_times};
 use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
-use crate::work_tree::tree_directory_name;
 use file_map::FileMap;
 use read_buffer::FileReadBuffer;
 use shared::{Joint, Learned, make_root, root_name};
 use sys::MonotonicClock;
+use tree::{DirectoryTree, unlink};
 use verified::Verifying;
 
 /// The file that makes the kernel forget what it holds in memory.
@@ -60,6 +60,8 @@ pub struct FileSystemOptions {
     pub drop: CacheDrop,
     /// Whether clients share one directory.
     pub directories: DirectoryUse,
+    /// How many directories below the first one stay open, one at least.
+    pub directories_held: usize,
     /// Whether blocks carry headers, and wrong data is reported by class and does not end the run.
     /// Reads and writes are whole blocks then, each file is read as it was written, call by call,
     /// and none is written twice.
@@ -77,10 +79,9 @@ pub struct FileSystemDriver {
     work: Arc<WorkDirectory>,
     client: u32,
     name: String,
-    root: OwnedFd,
+    tree: DirectoryTree,
     device: Option<RawDevice>,
     files: FileMap<MadeFile>,
-    directories: BTreeMap<u32, TreeDirectory>,
     /// A file of another client, which the next call is about.
     learned: Option<Learned>,
     /// What was written last to a file of all clients, which another client has made.
@@ -94,15 +95,6 @@ pub struct FileSystemDriver {
 #[derive(Clone, Copy, Debug)]
 struct MadeFile {
     content: FileContent,
-    identity: Identity,
-}
-
-/// A directory that was made below the root.
-#[derive(Clone, Debug)]
-struct TreeDirectory {
-    /// From the root on, with a slash at the end.
-    path: String,
-    parent: DirectoryNumber,
     identity: Identity,
 }
 
@@ -151,10 +143,9 @@ impl FileSystemDriver {
             work,
             client,
             name,
-            root,
+            tree: DirectoryTree::new(root, options.directories_held),
             device,
             files: FileMap::default(),
-            directories: BTreeMap::new(),
             learned: None,
             joint: None,
             open: None,
@@ -188,25 +179,16 @@ impl FileSystemDriver {
             FileOp::Stat { file } => self.stat(file),
             FileOp::List { directory } => self.list(directory),
             FileOp::ReadDevice { offset, bytes } => self.read_device(offset, bytes as usize),
-            FileOp::Sync => rustix::fs::syncfs(&self.root).map(|()| 0),
+            FileOp::Sync => rustix::fs::syncfs(self.tree.root()).map(|()| 0),
             FileOp::Squeeze => Ok(0),
             FileOp::DropCaches => self.drop_caches(),
             FileOp::Initialise => self.initialise(),
         }
     }
 
-    fn directory_path(&self, directory: DirectoryNumber) -> Result<&str, SystemError> {
-        if directory == DirectoryNumber::ROOT {
-            return Ok("");
-        }
-        let known = self.directories.get(&directory.0);
-        known.map_or(Err(SystemError::NOENT), |it| Ok(it.path.as_str()))
-    }
-
+    /// From the root on: for words, and for those who do not know this client's directories.
     fn path(&self, file: FileName) -> Result<String, SystemError> {
-        let mut path = self.directory_path(file.directory)?.to_owned();
-        file.push_to(&mut path);
-        Ok(path)
+        Ok(format!("{}{file}", self.tree.path(file.directory)?))
     }
 
     fn known(&self, file: FileName) -> Result<MadeFile, SystemError> {
@@ -218,35 +200,17 @@ impl FileSystemDriver {
         directory: DirectoryNumber,
         parent: DirectoryNumber,
     ) -> Result<u64, SystemError> {
-        let outer = self.directory_path(parent)?;
-        let path = format!("{outer}{}/", tree_directory_name(directory.0));
-        rustix::fs::mkdirat(&self.root, &path, Mode::RWXU)?;
-        let found = FileLinks::named(&self.root, &path).map_err(|error| errno_of(&error))?;
-        let made = TreeDirectory {
-            path,
-            parent,
-            identity: found.identity,
-        };
-        self.directories.insert(directory.0, made);
+        self.tree.make(directory, parent)?;
         self.sync_names(parent)
     }
 
     fn remove_directory(&mut self, directory: DirectoryNumber) -> Result<u64, SystemError> {
-        let known = self.directories.get(&directory.0);
-        let TreeDirectory {
-            path,
-            parent,
-            identity,
-        } = known.ok_or(SystemError::NOENT)?;
-        let parent = *parent;
-        self.unlink(path, identity, AtFlags::REMOVEDIR)?;
-        self.directories.remove(&directory.0);
+        let parent = self.tree.remove(directory)?;
         self.sync_names(parent)
     }
 
     fn create(&mut self, name: FileName) -> Result<u64, SystemError> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let file = self.open_file(name, flags)?;
+        let file = create_new(self.tree.at(name.directory)?, &name.text())?;
         let identity = Identity::of_new(&file).map_err(|error| errno_of(&error))?;
         let content = FileContent {
             origin: name,
@@ -297,14 +261,8 @@ impl FileSystemDriver {
         Ok(0)
     }
 
-    fn open_file(&self, name: FileName, flags: OFlags) -> Result<File, SystemError> {
-        open_beneath(&self.root, &self.path(name)?, flags)
-    }
-
-    /// Remove a name, by one call, if it stands for what was made here.
-    fn unlink(&self, path: &str, made: &Identity, flags: AtFlags) -> Result<(), SystemError> {
-        require_name(&self.root, path, made)?;
-        rustix::fs::unlinkat(&self.root, path, flags)
+    fn open_file(&mut self, name: FileName, flags: OFlags) -> Result<File, SystemError> {
+        open_beneath(self.tree.at(name.directory)?, name.text(), flags)
     }
 
     fn read(&mut self, bytes: usize) -> Result<u64, SystemError> {
@@ -417,20 +375,29 @@ impl FileSystemDriver {
 
     fn remove(&mut self, file: FileName) -> Result<u64, SystemError> {
         let made = self.known(file)?;
-        self.unlink(&self.path(file)?, &made.identity, AtFlags::empty())?;
+        self.unlink(file, &made.identity)?;
         self.files.remove(&file);
         self.sync_names(file.directory)
     }
 
+    fn unlink(&mut self, file: FileName, made: &Identity) -> Result<(), SystemError> {
+        let at = self.tree.at(file.directory)?;
+        unlink(at, &file.text(), made, AtFlags::empty())
+    }
+
     fn rename(&mut self, from: FileName, to: FileName) -> Result<u64, SystemError> {
         let made = self.known(from)?;
-        let (old, new) = (self.path(from)?, self.path(to)?);
-        require_name(&self.root, &old, &made.identity)?;
+        if to.directory != from.directory {
+            return Err(SystemError::XDEV);
+        }
+        let (old, new) = (from.text(), to.text());
+        let at = self.tree.at(from.directory)?;
+        require_name(at, &old, &made.identity)?;
         let flags = rustix::fs::RenameFlags::NOREPLACE;
-        match rustix::fs::renameat_with(&self.root, &old, &self.root, &new, flags) {
+        match rustix::fs::renameat_with(at, &old, at, &new, flags) {
             // Not every file system can refuse to replace; here nothing has the new name.
             Err(SystemError::INVAL | SystemError::NOSYS) if !self.files.contains_key(&to) => {
-                rustix::fs::renameat(&self.root, &old, &self.root, &new)?;
+                rustix::fs::renameat(at, &old, at, &new)?;
             }
             done => done?,
         }
@@ -448,7 +415,7 @@ impl FileSystemDriver {
             }
             None => {
                 let expected = self.known(file)?.content;
-                let found = rustix::fs::statat(&self.root, self.path(file)?, flags)?;
+                let found = rustix::fs::statat(self.tree.at(file.directory)?, file.text(), flags)?;
                 (expected, found)
             }
         };
@@ -467,12 +434,8 @@ impl FileSystemDriver {
         Ok(0)
     }
 
-    fn open_directory(&self, directory: DirectoryNumber) -> Result<File, SystemError> {
-        let path = match self.directory_path(directory)? {
-            "" => ".",
-            path => path,
-        };
-        open_beneath(&self.root, path, DIRECTORY_FLAGS)
+    fn open_directory(&mut self, directory: DirectoryNumber) -> Result<File, SystemError> {
+        open_beneath(self.tree.at(directory)?, ".", DIRECTORY_FLAGS)
     }
 
     fn read_device(&mut self, offset: u64, bytes: usize) -> Result<u64, SystemError> {
@@ -482,10 +445,10 @@ impl FileSystemDriver {
     }
 
     /// What has changed in a directory is made durable where that was asked for.
-    fn sync_names(&self, directory: DirectoryNumber) -> Result<u64, SystemError> {
+    fn sync_names(&mut self, directory: DirectoryNumber) -> Result<u64, SystemError> {
         if self.options.durability.is_durable() {
             if directory == DirectoryNumber::ROOT {
-                rustix::fs::fsync(&self.root)?;
+                rustix::fs::fsync(self.tree.root())?;
             } else {
                 rustix::fs::fsync(self.open_directory(directory)?)?;
             }
@@ -495,8 +458,9 @@ impl FileSystemDriver {
 
     /// Bytes of our files and of the device that are in memory all the same.
     fn drop_caches(&mut self) -> Result<u64, SystemError> {
-        rustix::fs::syncfs(&self.root)?;
+        rustix::fs::syncfs(self.tree.root())?;
         if self.options.drop == CacheDrop::Machine {
+            self.tree.close();
             File::options()
                 .write(true)
                 .open(DROP_CACHES)
@@ -505,7 +469,8 @@ impl FileSystemDriver {
         }
         let mut kept = 0.0;
         for (name, made) in &self.files {
-            let file = self.open_file(*name, OFlags::RDONLY)?;
+            let at = self.tree.at(name.directory)?;
+            let file = open_beneath(at, name.text(), OFlags::RDONLY)?;
             kept += forget(&file, made.content.bytes)?;
         }
         kept += self.drop_joint_pages()?;
@@ -525,25 +490,29 @@ impl FileSystemDriver {
         }
         let mut failed = Ok(0);
         for (name, made) in self.files.clone() {
-            match self.unlink(&self.path(name)?, &made.identity, AtFlags::empty()) {
+            match self.unlink(name, &made.identity) {
                 Ok(()) | Err(SystemError::NOENT) => drop(self.files.remove(&name)),
                 Err(error) => failed = Err(error),
             }
         }
-        // A directory's number is higher than that of the directory that holds it.
-        for (number, made) in self.directories.clone().into_iter().rev() {
-            match self.unlink(&made.path, &made.identity, AtFlags::REMOVEDIR) {
-                Ok(()) | Err(SystemError::NOENT) => drop(self.directories.remove(&number)),
-                Err(error) => failed = Err(error),
-            }
-        }
+        failed = self.tree.clear().and(failed);
         failed?;
         if self.options.directories == DirectoryUse::Own {
-            let flags = AtFlags::REMOVEDIR;
-            rustix::fs::unlinkat(self.work.descriptor(), &self.name, flags)?;
-            self.root = make_root(&self.work, &self.name, DirectoryUse::Own)?;
+            self.remove_root()?;
+            let root = make_root(&self.work, &self.name, DirectoryUse::Own)?;
+            self.tree = DirectoryTree::new(root, self.options.directories_held);
         }
         Ok(0)
+    }
+
+    fn remove_root(&self) -> Result<(), SystemError> {
+        let made = Identity::of(self.tree.root()).map_err(|error| errno_of(&error))?;
+        unlink(
+            self.work.descriptor().as_fd(),
+            &self.name,
+            &made,
+            AtFlags::REMOVEDIR,
+        )
     }
 }
 
@@ -574,8 +543,7 @@ impl Drop for FileSystemDriver {
     fn drop(&mut self) {
         // Nobody is left to tell; the next start finds what could not be removed.
         if self.initialise().is_ok() {
-            let flags = AtFlags::REMOVEDIR;
-            let _ = rustix::fs::unlinkat(self.work.descriptor(), &self.name, flags);
+            let _ = self.remove_root();
         }
     }
 }

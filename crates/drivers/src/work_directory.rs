@@ -522,8 +522,7 @@ fn refuse_foreign(directory: &OwnedFd, path: &Path) -> Result<(), TargetError> {
     let examined = FileLinks::of(directory).and_then(|found| Ok((found, entries(directory)?)));
     let (found, content) =
         examined.map_err(|error| TargetError::io("examine the new directory", path, error))?;
-    let is_mine = found.owner == rustix::process::geteuid().as_raw();
-    if found.is_private() && is_mine && content.is_empty() {
+    if found.is_own_directory() && content.is_empty() {
         return Ok(());
     }
     let why = "somebody else put another directory in its place".to_owned();

@@ -11,6 +11,7 @@ use drivers::{
     DirectoryOwner, FileSystemDriver, FileSystemOptions, Payload, Seal, WorkDirectory, find_stale,
 };
 use engine::{FileDriver, PlayEnd, Played, WRONG_DATA, play};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use sys::MonotonicClock;
 use tempfile::TempDir;
 use workload::{
@@ -30,13 +31,17 @@ struct Bed {
 }
 
 fn bed(durability: Durability, device: Option<&Path>) -> Bed {
-    let parent = tempfile::tempdir().expect("a directory");
-    let work =
-        WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a work directory");
     let options = FileSystemOptions {
         durability,
         ..FileSystemOptions::default()
     };
+    bed_with(options, device)
+}
+
+fn bed_with(options: FileSystemOptions, device: Option<&Path>) -> Bed {
+    let parent = tempfile::tempdir().expect("a directory");
+    let work =
+        WorkDirectory::create(parent.path(), &DirectoryOwner::default()).expect("a work directory");
     let clock = MonotonicClock::start();
     let driver = FileSystemDriver::new(Arc::new(work), 0, device, clock, options);
     Bed {
@@ -164,6 +169,125 @@ fn a_metadata_tree_is_made_and_removed() {
     for phase in &MetadataPhase::ALL[..3] {
         bed.whole(spec.script(*phase, MetadataClient::alone(0)));
     }
+    bed.leaves_nothing();
+}
+
+/// A directory of the user's, with files of names like ours, that takes the place of `ours` while
+/// ours has its name.
+struct Exchanged {
+    ours: PathBuf,
+    theirs: PathBuf,
+}
+
+const NAMES: [&str; 3] = ["n0000", "r0000", "precious"];
+
+impl Exchanged {
+    fn new(bed: &Bed, ours: &str) -> Self {
+        let ours = bed.inside().join(ours);
+        let theirs = bed.parent.path().join("theirs");
+        fs::create_dir(&theirs).expect("a directory");
+        for name in NAMES {
+            fs::write(theirs.join(name), "of the user").expect("a file");
+        }
+        let exchanged = Self { ours, theirs };
+        exchanged.exchange();
+        exchanged
+    }
+
+    fn exchange(&self) {
+        let flags = RenameFlags::EXCHANGE;
+        renameat_with(CWD, &self.ours, CWD, &self.theirs, flags).expect("exchanged");
+    }
+
+    #[track_caller]
+    fn is_unharmed(&self) {
+        let found = fs::read_dir(&self.ours).expect("a directory").count();
+        assert_eq!(found, NAMES.len(), "something was made or removed there");
+        for name in NAMES {
+            let content = fs::read(self.ours.join(name)).expect("a file");
+            assert_eq!(content, b"of the user", "{name}");
+        }
+    }
+
+    /// Ours is empty and back, theirs is elsewhere.
+    #[track_caller]
+    fn undo(self) {
+        let left = fs::read_dir(&self.theirs).expect("a directory").count();
+        assert_eq!(left, 0, "files of ours are left in ours");
+        self.exchange();
+        fs::remove_dir_all(&self.theirs).expect("removed");
+    }
+}
+
+/// Somebody exchanged a directory of the tree for one of his own between two calls: new files were
+/// made in his, and stayed there when he had exchanged it back.
+#[test]
+fn all_calls_stay_in_the_directory_that_was_made() {
+    let spec = MetadataSpec::in_own_trees(6, 2, 1);
+    for exchanged in ["t00000001", "t00000001/t00000002"] {
+        let mut bed = bed_with(
+            FileSystemOptions {
+                directories_held: 2,
+                ..FileSystemOptions::default()
+            },
+            None,
+        );
+        let me = MetadataClient::alone(0);
+        bed.whole(spec.script(MetadataPhase::MakeDirectories, me));
+        bed.whole(spec.script_of(MetadataPhase::Create, me, 0..2));
+        let exchanged = Exchanged::new(&bed, exchanged);
+        bed.whole(spec.script_of(MetadataPhase::Create, me, 2..6));
+        for phase in &MetadataPhase::ALL[2..8] {
+            bed.whole(spec.script(*phase, me));
+            exchanged.is_unharmed();
+        }
+        bed.whole(spec.script(MetadataPhase::Create, me));
+        bed.driver
+            .perform(&FileOp::Initialise)
+            .expect_err("ours is elsewhere");
+        exchanged.is_unharmed();
+        exchanged.undo();
+        bed.leaves_nothing();
+    }
+}
+
+/// With fewer descriptors than directories one is opened anew, and looked at.
+#[test]
+fn a_directory_of_another_is_not_taken_for_ours() {
+    let mut bed = bed(Durability::Volatile, None);
+    let spec = MetadataSpec::in_own_trees(6, 1, 2);
+    let me = MetadataClient::alone(0);
+    bed.whole(spec.script(MetadataPhase::MakeDirectories, me));
+    bed.whole(spec.script(MetadataPhase::Create, me));
+    let exchanged = Exchanged::new(&bed, "t00000001");
+    for phase in [
+        MetadataPhase::Stat,
+        MetadataPhase::Rename,
+        MetadataPhase::List,
+    ] {
+        let played = bed.play(spec.script(phase, me));
+        assert_eq!(fails_with(&played), libc::ESTALE, "{phase:?}");
+        exchanged.is_unharmed();
+    }
+    exchanged.exchange();
+    fs::remove_dir_all(&exchanged.theirs).expect("removed");
+    bed.leaves_nothing();
+}
+
+/// The first directory was removed by its name alone.
+#[test]
+fn a_directory_in_the_place_of_the_first_one_stays() {
+    let mut bed = bed(Durability::Volatile, None);
+    let inside = bed.inside();
+    let aside = bed.parent.path().join("aside");
+    fs::rename(&inside, &aside).expect("renamed");
+    fs::create_dir(&inside).expect("a directory");
+    bed.driver
+        .perform(&FileOp::Initialise)
+        .expect_err("another one");
+    assert!(inside.exists() && aside.exists());
+    fs::remove_dir(&inside).expect("removed");
+    fs::rename(&aside, &inside).expect("renamed");
     bed.leaves_nothing();
 }
 

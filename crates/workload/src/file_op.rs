@@ -56,6 +56,13 @@ impl FileName {
         path.push(self.series);
         path.extend(digits[first..].iter().copied().map(char::from));
     }
+
+    /// The name, as [`FileName::push_to`] writes it.
+    pub fn text(&self) -> String {
+        let mut name = String::new();
+        self.push_to(&mut name);
+        name
+    }
 }
 
 /// Hashed as one number, since files are looked up before each call.
@@ -68,9 +75,7 @@ impl Hash for FileName {
 
 impl fmt::Display for FileName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut name = String::new();
-        self.push_to(&mut name);
-        f.write_str(&name)
+        f.write_str(&self.text())
     }
 }
 

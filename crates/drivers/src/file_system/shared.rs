@@ -82,7 +82,7 @@ impl FileSystemDriver {
             OpenFor::Reading => (OFlags::RDONLY, OpenPurpose::Read),
             OpenFor::Writing => (OFlags::RDWR, OpenPurpose::Join),
         };
-        let file = open_beneath(&self.root, self.path(name)?, flags)?;
+        let file = self.open_file(name, flags)?;
         let content = FileContent {
             origin: name,
             changes: 0,
@@ -122,11 +122,15 @@ impl FileSystemDriver {
     }
 
     /// Drop what this host holds of a file of all clients; this client's share of what stays.
-    pub(super) fn drop_joint_pages(&self) -> Result<f64, SystemError> {
+    pub(super) fn drop_joint_pages(&mut self) -> Result<f64, SystemError> {
         let Some(joint) = &self.joint else {
             return Ok(0.0);
         };
-        let file = open_beneath(&self.root, self.path(joint.name)?, OFlags::RDONLY)?;
+        let file = open_beneath(
+            self.tree.at(joint.name.directory)?,
+            joint.name.text(),
+            OFlags::RDONLY,
+        )?;
         let bytes = joint.content.bytes;
         let kept = forget(&file, bytes)?;
         Ok(kept * joint.written as f64 / (bytes as f64).max(1.0))

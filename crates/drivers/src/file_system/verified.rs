@@ -10,7 +10,6 @@ use workload::{Errno, FileName};
 
 use super::FileSystemDriver;
 use crate::file_content::{FileContent, Headers};
-use crate::guard::beneath::open_beneath;
 use crate::raw_device::forget;
 
 /// What a client that verifies knows.
@@ -98,7 +97,7 @@ impl FileSystemDriver {
             Some(verifying) if verifying.has_written => verifying.has_written = false,
             _ => return Ok(()),
         }
-        rustix::fs::syncfs(&self.root)?;
+        rustix::fs::syncfs(self.tree.root())?;
         let mut files: Vec<(FileName, FileContent)> = self
             .files
             .iter()
@@ -110,12 +109,11 @@ impl FileSystemDriver {
             files.push((joint.name, joint.content));
         }
         for (name, content) in files {
-            let path = self.path(name)?;
-            let file = open_beneath(&self.root, &path, OFlags::RDONLY)?;
+            let file = self.open_file(name, OFlags::RDONLY)?;
             let bytes = rustix::fs::fstat(&file)?.st_size as u64;
             let bytes = bytes.max(content.bytes);
             forget(&file, bytes)?;
-            self.record_opened(&format!("{}/{path}", self.name));
+            self.record_opened(&format!("{}/{}", self.name, self.path(name)?));
             if !self.read_file_back(&file, content, bytes, goes_on)? {
                 break;
             }

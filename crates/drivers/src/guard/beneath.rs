@@ -46,8 +46,21 @@ pub(crate) fn open_beneath(
     Err(Errno::AGAIN)
 }
 
-/// The same by one call for each part of the path. A mount is told by the device, which does not
-/// see one of a directory of the same file system; names and identities must then do.
+/// Make the file `name` in `directory`, for its owner alone, by one plain call: where there is
+/// nothing, there is no link to follow and no mount to enter.
+///
+/// # Errors
+/// `EEXIST` when something has the name, and whatever else the system refuses.
+pub(crate) fn create_new(directory: impl AsFd, name: &str) -> Result<File, Errno> {
+    assert!(!name.contains('/'), "a name, not a path");
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    rustix::fs::openat(directory, name, flags, mode).map(File::from)
+}
+
+/// What [`open_beneath`] does, by one call for each part of the path. A mount is told by the
+/// device, which does not see one of a directory of the same file system; names and identities must
+/// then do.
 fn open_step_by_step(
     directory: impl AsFd,
     path: &Path,

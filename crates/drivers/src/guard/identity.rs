@@ -119,6 +119,12 @@ impl FileLinks {
         FileType::from_raw_mode(self.mode) == FileType::Directory
     }
 
+    /// Whether it is a directory that this user made for himself alone.
+    pub fn is_own_directory(&self) -> bool {
+        let is_mine = self.owner == rustix::process::geteuid().as_raw();
+        self.is_directory() && self.is_private() && is_mine
+    }
+
     /// Whether only its owner may use it.
     pub const fn is_private(&self) -> bool {
         self.mode & OTHERS == 0

@@ -45,8 +45,7 @@ impl WorkDirectory {
         let found = FileLinks::of(&directory).map_err(in_context)?;
         let marker = open_beneath(&directory, MARKER_NAME, OFlags::RDONLY | OFlags::NONBLOCK)
             .map_err(|error| in_context(error.into()))?;
-        let is_mine = found.owner == rustix::process::geteuid().as_raw() && found.is_private();
-        if !is_mine || seal_of_marker(&marker) != Some(Seal::of_this_run()) {
+        if !found.is_own_directory() || seal_of_marker(&marker) != Some(Seal::of_this_run()) {
             let why = "this run did not make it".to_owned();
             return Err(TargetError::LeftBehind { path, why });
         }

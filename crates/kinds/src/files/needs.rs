@@ -1,13 +1,20 @@
-//! What the files of a request take of a file system, and of a budget.
+//! What the files of a request take of a file system, of this process, and of a budget.
 
+use host::limits::{ProcessLimits, check_budget, grow_file_table};
 use lab::bench::BenchError;
+use lab::laboratory::LaboratoryError;
+use results::{Warning, WarningCode};
 use units::Duration;
 use workload::{BLOCK_BYTES, DecusGroup, DecusTest, Spacing};
 
-use super::run::{FileWork, FilesRequest, FilesSession, counted};
+use super::run::{FileWork, FilesRequest, FilesSession, MemoryDisk, counted};
 
 /// File systems take whole blocks of this size for the smallest file.
 const ALLOCATION: u64 = 4096;
+/// Open files of a client: its first directory, one below that, one that is listed, a file, and the
+/// device that TEST11 reads.
+const OPEN_FILES: u64 = 5;
+
 /// What the files of a request take, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Needs {
@@ -15,7 +22,58 @@ pub(crate) struct Needs {
     pub names: u64,
 }
 
+/// Directories of a client that stay open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HeldDirectories {
+    pub held: u64,
+    /// How many there are below its first one.
+    all: u64,
+}
+
+impl HeldDirectories {
+    /// As many of `all` as a client may hold, where `clients` have `left` open files together.
+    fn among(all: u64, clients: u64, left: u64) -> Self {
+        let held = all.min((left / clients.max(1)).saturating_sub(OPEN_FILES));
+        Self { held, all }
+    }
+
+    /// What it costs that some have to be opened for each call.
+    pub fn warning(&self) -> Option<Warning> {
+        let text = format!(
+            "{} of {} directories of each client stay open, and files in the others take three \
+             more system calls",
+            self.held, self.all
+        );
+        let advice = "allow more open files (ulimit -n), or ask for fewer directories (--fan-out, \
+                      --depth)";
+        (self.held < self.all).then(|| Warning::warn(WarningCode::Access, text).advise(advice))
+    }
+}
+
 impl FilesRequest {
+    /// How many directories stay open, so that a call reaches the one that was made, whatever has
+    /// its name.
+    ///
+    /// # Errors
+    /// When this process may not open what its clients need without them.
+    pub(super) fn directories_held(&self) -> Result<HeldDirectories, BenchError> {
+        let all = match &self.work {
+            FileWork::Metadata(tree) => tree.of_each(self.clients).directories().unwrap_or(0),
+            FileWork::Bandwidth(_) | FileWork::Decus { .. } => 0,
+        };
+        let subjects = match self.memory {
+            MemoryDisk::Beside => 2,
+            MemoryDisk::Without => 1,
+        };
+        let clients = u64::from(self.clients_here()) * subjects;
+        check_budget(clients * OPEN_FILES, 0).map_err(LaboratoryError::from)?;
+        let limits = ProcessLimits::capture();
+        let left = limits.files_left().unwrap_or(u64::MAX);
+        let found = HeldDirectories::among(all.into(), clients, left);
+        grow_file_table(limits.files_open + clients * (found.held + OPEN_FILES));
+        Ok(found)
+    }
+
     /// Time for all of it, by the clock of the target; none on a model unless it was given: time
     /// costs nothing there.
     pub(super) fn budget(&self) -> Option<Duration> {
@@ -109,5 +167,26 @@ fn needs_of(test: DecusTest, spacings: &[Spacing], scale: u32) -> (u64, u64) {
         DecusGroup::Long => (whole(800 * scale), 1),
         DecusGroup::Many => (1_000 * scale * ALLOCATION, 1_000 * scale),
         DecusGroup::Device => (whole(workload::DEVICE_BLOCKS_MAX), 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_stay_open_as_far_as_descriptors_go() {
+        let check = |all, clients, left, held| {
+            let found = HeldDirectories::among(all, clients, left);
+            assert_eq!(found, HeldDirectories { held, all });
+            assert_eq!(found.warning().is_some(), held < all);
+        };
+        check(110, 1, 1000, 110);
+        check(110, 8, 1000, 110);
+        check(110, 10, 1000, 95);
+        check(10_000, 1, 984, 979);
+        check(10_000, 100, 500, 0);
+        check(1_000_000, 4, u64::MAX, 1_000_000);
+        check(0, 0, 0, 0);
     }
 }

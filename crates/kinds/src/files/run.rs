@@ -257,12 +257,8 @@ fn open(
     left_out: Option<Warning>,
 ) -> Result<OpenedSubjects, BenchError> {
     check_cache_drop(request.cache_drop)?;
-    let target = open_target(request, clock)?;
-    let mut warnings: Vec<Warning> = target
-        .cautions
-        .iter()
-        .map(|caution| caution.as_warning(results::Severity::Info))
-        .collect();
+    let mut target = open_target(request, clock)?;
+    let mut warnings = std::mem::take(&mut target.warnings);
     warnings.extend(left_out);
     let mut subjects = vec![target];
     if wants_memory(request, &subjects[0]) {

@@ -12,12 +12,13 @@ use drivers::{
 use engine::FileDriver;
 use procedure::{FileItem, RoundOrder};
 use results::environment::TargetKind;
-use results::{Caution, FileSystemRole, TargetDescription, Warning, WarningCode};
+use results::{Caution, FileSystemRole, Severity, TargetDescription, Warning, WarningCode};
 use sys::MonotonicClock;
 use verify::FileFindings;
 use workload::{DecusTest, DirectoryUse, Durability, Errno, FileOp};
 
 use super::model::{self, open_model};
+use super::needs::HeldDirectories;
 use super::run::{FileWork, FilesRequest};
 use super::stripes::LustreStripes;
 use host::inspect::inspect;
@@ -126,7 +127,7 @@ pub struct TestedFileSystem {
     pub role: FileSystemRole,
     pub description: TargetDescription,
     /// What would mislead.
-    pub cautions: Vec<Caution>,
+    pub warnings: Vec<Warning>,
     /// One for each client.
     pub hands: Vec<ClientFiles>,
     /// The device whose counters are read.
@@ -156,7 +157,7 @@ impl TestedFileSystem {
             role,
             cold: ColdReach::here(&description, drop),
             description,
-            cautions: Vec::new(),
+            warnings: Vec::new(),
             hands,
             device: None,
             named: None,
@@ -260,6 +261,8 @@ pub fn open_target(
     }
     let role = FileSystemRole::Target;
     let (path, description, cautions) = inspected(&request.bench.target)?;
+    let as_info = |caution: &Caution| caution.as_warning(Severity::Info);
+    let mut warnings: Vec<Warning> = cautions.iter().map(as_info).collect();
     let device = first_device(&description);
     if description.kind != TargetKind::Directory {
         let reader = || DeviceReader::new(path, clock).map_err(LaboratoryError::from);
@@ -267,7 +270,7 @@ pub fn open_target(
             .map(|_| reader().map(ClientFiles::Reader))
             .collect();
         return Ok(TestedFileSystem {
-            cautions,
+            warnings,
             device,
             ..TestedFileSystem::new(role, description, hands?, request.cache_drop)
         });
@@ -278,11 +281,13 @@ pub fn open_target(
         None => free_space(path).map_err(LaboratoryError::from)?.reserve,
     };
     check_needs(path, request, reserve)?;
+    let held = request.directories_held()?;
+    warnings.extend(held.warning());
     let named = request.device.as_deref();
-    let (work, hands) = open_directory(path, request, named, request.stripes, clock)?;
+    let (work, hands) = open_directory(path, request, named, held, request.stripes, clock)?;
     let named = named.map(inspect).transpose()?;
     Ok(TestedFileSystem {
-        cautions,
+        warnings,
         device,
         named: named.map(|(description, _)| description),
         work: Some(work),
@@ -336,7 +341,8 @@ fn open_memory_at(
         return Err(BenchError::Usage(text));
     }
     check_needs(path, request, 0)?;
-    let (work, hands) = open_directory(path, request, None, None, clock)?;
+    let held = request.directories_held()?;
+    let (work, hands) = open_directory(path, request, None, held, None, clock)?;
     Ok(TestedFileSystem {
         work: Some(work),
         ..TestedFileSystem::new(
@@ -370,6 +376,7 @@ fn open_directory(
     path: &Path,
     request: &FilesRequest,
     device: Option<&Path>,
+    held: HeldDirectories,
     stripes: Option<LustreStripes>,
     clock: MonotonicClock,
 ) -> Result<Opened, BenchError> {
@@ -381,6 +388,7 @@ fn open_directory(
         durability: Durability::Volatile,
         drop: request.cache_drop,
         directories: request.directories(),
+        directories_held: usize::try_from(held.held).unwrap_or(usize::MAX),
         verify: request.verify,
         compare: request.compare,
     };

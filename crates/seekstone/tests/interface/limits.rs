@@ -90,6 +90,39 @@ fn the_limit_on_open_files_is_told_as_it_is() {
     ended.check(&["ulimit -n 32"], 1, advice);
 }
 
+/// Directories of `files` stay open while there are descriptors. The others are opened for each
+/// call, which is slower, and told.
+#[test]
+fn more_directories_than_descriptors_are_told() {
+    for (limit, expected) in [
+        (
+            "ulimit -n 100",
+            " of 60 directories of each client stay open, and ",
+        ),
+        ("ulimit -n 32", ", and the limit is 32: "),
+        ("ulimit -n 400", ""),
+    ] {
+        let scratch = Scratch::in_memory();
+        let target = scratch.target();
+        let mut shell = Command::new("sh");
+        let script = format!(
+            "{limit}; exec \"$0\" files --workload metadata --files 120 --depth 1 --fan-out 60 \
+             --passes 2 --state as-is --memory none --reserve 0 --all --no-save target"
+        );
+        shell.args(["-c", &script, PROGRAM]);
+        scratch.settle(&mut shell);
+        let ended = finish(shell);
+        scratch.assert_clean(&target);
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(said.contains(expected), "{limit}: {said}");
+        assert_eq!(
+            said.contains("stay open"),
+            limit == "ulimit -n 100",
+            "{said}"
+        );
+    }
+}
+
 /// `threads-fixed = 4294967295` on a model ended with "memory allocation of 171798691840 bytes
 /// failed" and SIGABRT.
 #[test]
