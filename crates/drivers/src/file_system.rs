@@ -459,14 +459,6 @@ impl FileSystemDriver {
     /// Bytes of our files and of the device that are in memory all the same.
     fn drop_caches(&mut self) -> Result<u64, SystemError> {
         rustix::fs::syncfs(self.tree.root())?;
-        if self.options.drop == CacheDrop::Machine {
-            self.tree.close();
-            File::options()
-                .write(true)
-                .open(DROP_CACHES)
-                .and_then(|mut file| file.write_all(b"3"))
-                .map_err(|error| SystemError::from_io_error(&error).unwrap_or(SystemError::IO))?;
-        }
         let mut kept = 0.0;
         for (name, made) in &self.files {
             let at = self.tree.at(name.directory)?;
@@ -476,6 +468,15 @@ impl FileSystemDriver {
         kept += self.drop_joint_pages()?;
         if let Some(device) = &self.device {
             kept += device.forget()?;
+        }
+        // Last: opening a file brings its name and inode back.
+        if self.options.drop == CacheDrop::Machine {
+            self.tree.close();
+            File::options()
+                .write(true)
+                .open(DROP_CACHES)
+                .and_then(|mut file| file.write_all(b"3"))
+                .map_err(|error| SystemError::from_io_error(&error).unwrap_or(SystemError::IO))?;
         }
         Ok(kept as u64)
     }
