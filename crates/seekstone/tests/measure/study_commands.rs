@@ -249,7 +249,9 @@ fn a_mistake_in_a_setting_is_told_with_its_line() {
     }
     let scratch = Scratch::new();
     let durable = study(&scratch, "sim:mm1?mean=1ms", "trial", "durable = true");
-    scratch.check(&["study", &durable, "-q"], 2, "--durable applies to writes");
+    // Bug: it was told to add --writes, which a study does not have.
+    let told = "--set durable=true applies to writes: add --set writes=100%";
+    scratch.check(&["study", &durable, "-q"], 2, told);
     let unknown = study(&scratch, "sim:mm1?mean=1ms", "trail", "");
     scratch.check(
         &["study", &unknown, "-q"],
