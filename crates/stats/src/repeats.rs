@@ -42,12 +42,14 @@ pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
 /// positive, too. The ratio of two such means over the same rounds is the geometric mean of the
 /// ratios in the rounds.
 pub fn geometric_repeats_mean(values: &[f64]) -> Option<Estimate> {
-    let logs: Vec<f64> = values.iter().map(|it| it.ln()).collect();
+    // Relative to the first: repeats that are the same have it as their mean, to the last digit.
+    let first = *values.first().filter(|it| **it > 0.0)?;
+    let logs: Vec<f64> = values.iter().map(|it| (it / first).ln()).collect();
     let mean = of_repeats(&logs, RepeatsEnd::LookedAt)?;
     Some(Estimate {
-        value: mean.value.exp(),
-        low: mean.low.exp(),
-        high: mean.high.exp(),
+        value: first * mean.value.exp(),
+        low: first * mean.low.exp(),
+        high: first * mean.high.exp(),
         ..mean
     })
 }

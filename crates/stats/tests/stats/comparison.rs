@@ -2,7 +2,9 @@
 //! that are alike are told apart as rarely as promised, also while the machine drifts.
 
 use crate::support::{Random, replicate, share};
-use stats::{CONFIDENCE, Comparison, Difference, PAIRS_DEFAULT, compare_pairs, holm};
+use stats::{
+    CONFIDENCE, Comparison, Difference, PAIRS_DEFAULT, compare_pairs, geometric_repeats_mean, holm,
+};
 
 const REPLICATIONS: u64 = 4_000;
 /// Standard deviation of a run's logarithm around the truth.
@@ -78,4 +80,18 @@ fn a_family_of_comparisons_makes_a_false_claim_as_rarely_as_one() {
     let adjusted = share(families.iter().map(|f| f.1));
     assert!(plain > 0.25, "ten chances of 5 % each: {plain}");
     assert!(adjusted <= 0.073, "{adjusted}");
+}
+
+/// Bug: 29 allocations in each repeat had the mean 29.000000000000004, and an interval of its own.
+#[test]
+fn repeats_that_are_the_same_are_their_geometric_mean() {
+    for value in [29.0, 1830.0, 132.62, 8.36e-3] {
+        let mean = geometric_repeats_mean(&[value; 7]).expect("a mean");
+        assert_eq!([mean.low, mean.value, mean.high], [value; 3]);
+    }
+    let mean = geometric_repeats_mean(&[1.0, 4.0, 2.0]).expect("a mean");
+    assert!((mean.value - 2.0).abs() < 1e-12, "{mean:?}");
+    for values in [[0.0, 1.0], [1.0, 0.0], [-1.0, -2.0], [1.0, -2.0]] {
+        assert_eq!(geometric_repeats_mean(&values), None);
+    }
 }
