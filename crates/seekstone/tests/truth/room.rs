@@ -15,7 +15,7 @@ fn only_what_is_made_must_fit() {
     // Each has a file system of its own: ext4 gives room back some time after a file is removed.
     for (command, end, code, expected) in [
         ("trial", ["--duration", "100ms"], 0, "random read"),
-        ("transfer", ["--passes", "1"], 0, "Read 32 MiB"),
+        ("transfer", ["--passes", "1"], 0, "32 MiB by 64 KiB"),
         (
             "run",
             ["--budget", "1s"],
