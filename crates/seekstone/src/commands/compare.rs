@@ -79,7 +79,7 @@ pub fn names_runs(args: &CompareArgs) -> bool {
 const TRIAL: &str = "trial";
 /// Settings with which a trial does not only read from the device.
 const NOT_READING: [&str; 3] = ["writes", "buffered", "workload"];
-/// A trial takes no shorter budget.
+/// The shortest budget of any repeat.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Whether all that is measured are reads from the device.
@@ -122,11 +122,11 @@ fn plan(args: &CompareArgs) -> Option<String> {
     ))
 }
 
-/// The time of a trial where the whole has a budget and nobody set another: that of all rounds is
-/// divided, so that none is missing at the end. What other commands need at least is theirs to say.
+/// The time of a repeat where the whole has a budget and nobody set another: that of all rounds is
+/// divided, so that none is missing at the end. What a command needs at least is its own to say.
 fn own_share(args: &CompareArgs) -> Option<(String, String)> {
     let is_set = |wanted: &str| args.set.iter().any(|(key, _)| key == wanted);
-    if args.measure != TRIAL || is_set("budget") || is_set("duration") {
+    if is_set("budget") || is_set("duration") {
         return None;
     }
     let real = args.target.iter().filter(|it| !it.is_model()).count() as u64;
