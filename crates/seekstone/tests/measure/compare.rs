@@ -468,6 +468,11 @@ fn a_comparison_says_first_how_long_it_may_take() {
     let plan = "each up to 50.0 ms: up to 200 ms in all, and the time for test files. Shorten";
     let ended = scratch.check(&[&args[..], &more].concat(), 0, "");
     assert!(ended.stderr.contains(plan), "{}", ended.stderr);
+    // Bug: each repeat of `files` had a minute, whatever `--budget` said.
+    let files = ["compare", "a", "b", "--measure=files", "--rounds=2"];
+    let ended = scratch.check(&[&files[..], &["--budget=2s", "--no-save"]].concat(), 2, "");
+    let plan = "4 repeats of files, each up to 1.00 s: up to 4.00 s in all";
+    assert!(ended.stderr.contains(plan), "{}", ended.stderr);
     let virtual_time = [BASE, SLOWER, "--set=duration=50ms", "--rounds=2"];
     let virtual_time = [&["compare", "--no-save"][..], &virtual_time].concat();
     let ended = scratch.check(&virtual_time, 0, "");
