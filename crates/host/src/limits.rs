@@ -225,8 +225,8 @@ pub fn check_clients(clients: u32) -> Result<(), LimitError> {
     check_budget(0, u64::from(clients) * CLIENT_BYTES)
 }
 
-/// Lets the kernel's table of this process's open files grow to so many at once. In a process of
-/// several threads the call that makes it grow waits for milliseconds.
+/// Makes the kernel's file descriptor table of this process large enough for `files`. In a process
+/// with several threads, an `open` that has to enlarge it waits for milliseconds.
 pub fn grow_file_table(files: u64) {
     let files = i32::try_from(files).unwrap_or(i32::MAX);
     let _ = rustix::io::fcntl_dupfd_cloexec(std::io::stdin(), files);

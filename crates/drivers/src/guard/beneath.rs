@@ -46,8 +46,8 @@ pub(crate) fn open_beneath(
     Err(Errno::AGAIN)
 }
 
-/// Make the file `name` in `directory`, for its owner alone, by one plain call: where there is
-/// nothing, there is no link to follow and no mount to enter.
+/// Make the new file `name` in `directory`, readable by its owner only. `O_EXCL` alone follows no
+/// link and enters no mount.
 ///
 /// # Errors
 /// `EEXIST` when something has the name, and whatever else the system refuses.
@@ -58,9 +58,9 @@ pub(crate) fn create_new(directory: impl AsFd, name: &str) -> Result<File, Errno
     rustix::fs::openat(directory, name, flags, mode).map(File::from)
 }
 
-/// What [`open_beneath`] does, by one call for each part of the path. A mount is told by the
-/// device, which does not see one of a directory of the same file system; names and identities must
-/// then do.
+/// [`open_beneath`] on kernels without `openat2`: one call for each part of the path. A mount point
+/// shows as another device, but not if a directory of the same file system is mounted there: names
+/// and identities have to show that.
 fn open_step_by_step(
     directory: impl AsFd,
     path: &Path,

@@ -119,7 +119,7 @@ impl FileLinks {
         FileType::from_raw_mode(self.mode) == FileType::Directory
     }
 
-    /// Whether it is a directory that this user made for himself alone.
+    /// Whether it is a directory of this user that nobody else may enter.
     pub fn is_own_directory(&self) -> bool {
         let is_mine = self.owner == rustix::process::geteuid().as_raw();
         self.is_directory() && self.is_private() && is_mine

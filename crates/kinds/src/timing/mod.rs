@@ -327,7 +327,7 @@ impl TimingSession<'_> {
     /// What goes before a run.
     fn before(&self) -> Result<()> {
         if let Some(text) = &self.request.prepare {
-            self.beside(text)?;
+            self.run_uncounted(text)?;
         }
         if self.request.is_cold {
             drop_all_caches().map_err(|error| {
@@ -342,7 +342,7 @@ impl TimingSession<'_> {
     fn run(&self, command: &CommandLine, round: u32) -> Result<TimedRun> {
         let ended = self.ended(&self.spec(&command.words))?;
         if let Some(text) = &self.request.conclude {
-            self.beside(text)?;
+            self.run_uncounted(text)?;
         }
         let is_fine = ended.reaped.status.success() || self.request.goes_on_after_failures;
         let hint = ". --ignore-failure goes on";
@@ -354,7 +354,7 @@ impl TimingSession<'_> {
     }
 
     /// A command that does not count, but must work.
-    fn beside(&self, text: &str) -> Result<()> {
+    fn run_uncounted(&self, text: &str) -> Result<()> {
         let words = shell(text);
         let spec = ProcessSpec {
             input: None,

@@ -56,7 +56,7 @@ fn stationary() -> Vec<(&'static str, u32, Pacing, f64)> {
     ]
 }
 
-/// How many of so many trials never reached steady state.
+/// The number of trials that never reached steady state, of one trial for each seed.
 fn moving(bench: &Bench, seeds: u64) -> u64 {
     let moves = |seed: &u64| bench.measure(*seed).verdict == Verdict::NotStationary;
     (1..=seeds).filter(moves).count() as u64

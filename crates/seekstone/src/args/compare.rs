@@ -50,7 +50,7 @@ pub struct CompareArgs {
     /// Ignore differences smaller than this.
     #[arg(long, default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,
-    /// Time limit for new rounds. Trials are shortened so that all rounds fit.
+    /// Time limit for new rounds. Repeats are shortened so that all rounds fit.
     #[arg(long, value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Resume an interrupted comparison of the same targets.
