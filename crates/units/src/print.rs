@@ -22,7 +22,7 @@ const DECIMALS_MAX: i32 = 9;
 /// Maximum additional decimals of an interval, to tell its ends apart.
 const EXTRA_DECIMALS_MAX: i32 = 3;
 
-/// If an end of an interval is this many times the value, it determines the unit of both.
+/// If an end of an interval is this many times the value, each has a unit of its own.
 const FAR: f64 = 1_000.0;
 
 /// Bounds with a smaller relative difference are equal except for rounding.
@@ -72,8 +72,9 @@ pub fn format_rate(bytes_per_second: f64) -> String {
 
 /// A time with its interval, all in nanoseconds, in one unit: `47.1 us` and `46.2 .. 48.0`.
 ///
-/// Intervals so narrow that their ends would look the same get up to three more decimals. An end a
-/// thousand times the value or more chooses the unit: `0.03 us` and `0.00 .. 215.72`.
+/// Intervals so narrow that their ends would look the same get up to three more decimals. Where an
+/// end is a thousand times the value or more, each end has its own unit: `34.9 ns` and
+/// `0 ns .. 216 us`.
 pub fn format_interval_ns(value: f64, low: f64, high: f64) -> (String, String) {
     interval(value, low, high, &TIME_UNITS)
 }
@@ -95,9 +96,14 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
         .into_iter()
         .find(|v| v.is_finite() && *v != 0.0)
         .unwrap_or(0.0);
-    let ((factor, unit), digits_less) = interval_unit(leading, low, high, units);
+    let is_far = |end: f64| end.is_finite() && end.abs() >= FAR * leading.abs();
+    if leading != 0.0 && (is_far(low) || is_far(high)) {
+        let ends = format!("{} .. {}", scaled(low, units), scaled(high, units));
+        return (scaled(value, units), ends);
+    }
+    let (factor, unit) = fitting_unit(leading, units);
     let (value, low, high) = (value / factor, low / factor, high / factor);
-    let usual = decimals_of(leading / factor) - digits_less;
+    let usual = decimals_of(leading / factor);
     let differ = |decimals: &i32| fixed(low, *decimals) != fixed(high, *decimals);
     let mut enough = (usual..=usual + EXTRA_DECIMALS_MAX).filter(differ);
     // Ends that no such number can tell apart are shown as usual.
@@ -115,40 +121,18 @@ fn interval(value: f64, low: f64, high: f64, units: &[(f64, &str)]) -> (String, 
     )
 }
 
-/// The unit of a value and its interval, and how many of its three digits the value loses.
-///
-/// A far end determines the largest unit, up to its own, in which the value still has a digit
-/// within three decimals.
-fn interval_unit<'a>(
-    value: f64,
-    low: f64,
-    high: f64,
-    units: &[(f64, &'a str)],
-) -> ((f64, &'a str), i32) {
-    let own = fitting_unit(value, units);
-    let ends = [low, high].into_iter().filter(|it| it.is_finite());
-    let far_end = ends.fold(0.0, |most: f64, it| most.max(it.abs()));
-    if far_end < FAR * value.abs() {
-        return (own, 0);
-    }
-    let far = fitting_unit(far_end, units);
-    let larger = units.iter().rev();
-    let mut larger = larger.filter(|unit| own.0 < unit.0 && unit.0 <= far.0);
-    let shared = larger.find(|unit| value.abs() / unit.0 >= 1e-3);
-    shared.map_or((own, 0), |unit| (*unit, 2))
-}
-
 /// Whether bounds differ only by rounding.
 fn is_one_value(low: f64, high: f64) -> bool {
     (high - low).abs() <= ROUNDING * high.abs().max(low.abs())
 }
 
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
-    if !value.is_finite() {
-        return fixed(value, 0);
-    }
     let (factor, unit) = fitting_unit(value, units);
-    format!("{} {unit}", significant(value / factor))
+    let number = significant(value / factor);
+    match unit.is_empty() || !value.is_finite() {
+        true => number,
+        false => format!("{number} {unit}"),
+    }
 }
 
 /// The unit in which the rounded value is below 1,000, or the largest.
