@@ -220,7 +220,7 @@ impl Carrier for ModelPair {
         let (this, passed) = self.pass(passage, stop)?;
         Ok(Carried {
             spent: spent_until(this.now),
-            calls: Some(passed.calls),
+            calls: passed.calls,
             others: this.tape_stops().into_iter().collect(),
             warnings: Vec::new(),
         })

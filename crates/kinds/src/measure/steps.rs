@@ -93,8 +93,8 @@ pub struct Passage {
 pub struct Carried {
     /// What it took.
     pub spent: Spent,
-    /// Reads and writes that were asked for, where they are counted.
-    pub calls: Option<u64>,
+    /// Reads and writes that were asked for.
+    pub calls: u64,
     /// What else this storage tells.
     pub others: Vec<Reading>,
     /// What a reader of the figures must know.

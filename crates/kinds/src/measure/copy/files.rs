@@ -121,13 +121,14 @@ impl FileCarrier {
         Named::new(&self.copy, &self.copy_path)
     }
 
-    /// Each step of the sink, once what it takes was read.
-    fn pass(&self, mut passage: Passage, stop: &Stop) -> Result<Spent> {
+    /// Each step of the sink, once what it takes was read: what that took, and the reads and
+    /// writes that were asked for.
+    fn pass(&self, mut passage: Passage, stop: &Stop) -> Result<(Spent, u64)> {
         let (from, to) = (self.from(), self.to());
         // What is left over of a read, and the next one, are less than twice the window.
         let mut memory = buffer(2 * passage.window as usize)?;
         let memory = memory.as_mut_slice();
-        let (mut held, mut space) = (0, 0);
+        let (mut held, mut space, mut calls) = (0, 0, 0);
         let gauge = Gauge::start(Who::Thread);
         for step in passage.sink {
             go_on(stop)?;
@@ -138,6 +139,7 @@ impl FileCarrier {
                 let found = from.file.read_exact_at(record, read.offset);
                 found.map_err(MeasureError::io("read", from.path))?;
                 held += record.len();
+                calls += 1;
             }
             if step.space > 0 {
                 make_room(to, space, step.space)?;
@@ -147,6 +149,7 @@ impl FileCarrier {
                 IoAction::Write | IoAction::WriteSynced => {
                     let written = to.file.write_all_at(&memory[..bytes], step.offset);
                     written.map_err(MeasureError::io("write", to.path))?;
+                    calls += 1;
                     if step.action == IoAction::WriteSynced {
                         sync(to)?;
                     }
@@ -162,7 +165,7 @@ impl FileCarrier {
                 IoAction::Read => unreachable!("a copy is written"),
             }
         }
-        Ok(gauge.spent())
+        Ok((gauge.spent(), calls))
     }
 }
 
@@ -170,7 +173,7 @@ impl Carrier for FileCarrier {
     fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried> {
         let device = ReplicateContext::device(&self.copy_path);
         let before = Counters::take(device.as_deref());
-        let spent = self.pass(passage, stop)?;
+        let (spent, calls) = self.pass(passage, stop)?;
         let done = before.delta(&Counters::take(device.as_deref()));
         compare(self.from(), self.to(), self.size, stop)?;
         let this = *self;
@@ -183,10 +186,9 @@ impl Carrier for FileCarrier {
             drop(this.copy);
             directory.remove()?;
         }
-        let calls = done.process_io.as_ref();
         Ok(Carried {
             spent,
-            calls: calls.map(|io| io.read_calls + io.write_calls),
+            calls,
             others: others(extents, &done),
             warnings: this.warnings,
         })

@@ -209,8 +209,7 @@ impl Measuring for Copy {
         let seconds = flow.elapsed.as_secs_f64();
         let mut readings = vec![COPY_TIME.reading(seconds)];
         readings.extend(flow.readings([COPY_RATE, COPY_CPU]));
-        let calls = carried.calls;
-        readings.extend(calls.map(|calls| COPY_CALLS.reading(calls as f64)));
+        readings.push(COPY_CALLS.reading(carried.calls as f64));
         readings.push(COPY_ALLOCATIONS.reading(allocations as f64));
         readings.extend(carried.others);
         Ok(Measured {
