@@ -48,6 +48,12 @@ pub enum BufferError {
     },
 }
 
+impl From<BufferError> for std::io::Error {
+    fn from(error: BufferError) -> Self {
+        Self::other(error)
+    }
+}
+
 /// A piece of page-aligned memory of its own.
 #[derive(Debug)]
 pub struct AlignedBuffer {

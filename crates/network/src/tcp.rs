@@ -8,6 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use drivers::AlignedBuffer;
+
 use crate::IsStopped;
 use crate::faults::cause_of;
 use crate::http::thread_cpu;
@@ -207,9 +209,11 @@ fn drain(
     patience: Patience<'_>,
     received: &mut Received,
 ) -> Result<(), WaitError> {
-    let mut buffer = vec![0; plan.buffer];
+    let memory = AlignedBuffer::zeroed(plan.buffer);
+    let mut memory = memory.map_err(|error| WaitError::Failed(error.into()))?;
+    let buffer = &mut memory.as_mut_slice()[..plan.buffer];
     loop {
-        match patience.attempt(|| stream.read(&mut buffer))? {
+        match patience.attempt(|| stream.read(buffer))? {
             0 => return Ok(()),
             count => received.bytes += count as u64,
         }

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use drivers::WorkDirectory;
+use drivers::{PAGE_BYTES, WorkDirectory};
 use sys::drop_cached;
 use units::TargetName;
 
@@ -173,10 +173,13 @@ impl Store for DirectoryStore {
 /// # Errors
 /// When one of them fails.
 pub fn pump(from: &mut dyn Read, to: &mut dyn Write) -> std::io::Result<u64> {
-    let mut chunk = vec![0; CHUNK_BYTES];
+    // From the heap: a mapping of its own for each file would cost a fault a page.
+    let mut memory = vec![0; CHUNK_BYTES + PAGE_BYTES];
+    let start = memory.as_ptr().align_offset(PAGE_BYTES);
+    let chunk = &mut memory[start..start + CHUNK_BYTES];
     let mut moved = 0;
     loop {
-        let len = match from.read(&mut chunk) {
+        let len = match from.read(chunk) {
             Ok(0) => return Ok(moved),
             Ok(len) => len,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,

@@ -15,7 +15,7 @@ use crate::measure::form::ValueForm;
 use crate::measure::kind::{Kind, Measuring, flag, made, settings};
 use crate::measure::made::MadeFiles;
 use crate::measure::place::{MeasureError, ReplicateContext, Result, go_on};
-use crate::measure::records::wrong_data;
+use crate::measure::records::{buffer, wrong_data};
 use crate::measure::settings::{SettingFault, Settings};
 use crate::measure::{Applies, Stop, TargetUse, Targets};
 
@@ -85,7 +85,8 @@ impl PositioningMeasurement {
         if self.cold {
             files.cool()?;
         }
-        let mut record = vec![0; self.record.0 as usize];
+        let mut memory = buffer(self.record.0 as usize)?;
+        let record = &mut memory.as_mut_slice()[..self.record.0 as usize];
         let mut seconds = Vec::new();
         for number in positioning_order(self.files, place.seed, 0) {
             go_on(stop)?;
@@ -93,10 +94,10 @@ impl PositioningMeasurement {
             let begun = std::time::Instant::now();
             let file = files.open(number)?;
             let path = files.path(number);
-            let read = file.read_exact_at(&mut record, 0);
+            let read = file.read_exact_at(record, 0);
             read.map_err(MeasureError::io("read", &path))?;
             seconds.push(begun.elapsed().as_secs_f64());
-            if !files.holds(number, 0, &record) {
+            if !files.holds(number, 0, record) {
                 return Err(wrong_data(&path, 0));
             }
         }

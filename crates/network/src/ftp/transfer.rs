@@ -6,6 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use drivers::AlignedBuffer;
 use rustix::net::sockopt;
 
 use super::control::{Control, Trouble, good, trouble};
@@ -201,10 +202,12 @@ fn receive(
         Some(file) => Sink::file(file.try_clone().map_err(local)?, plan.extent, plan.room),
         None => Sink::nowhere(),
     };
-    let mut buffer = vec![0; plan.buffer];
+    let memory = AlignedBuffer::zeroed(plan.buffer);
+    let mut memory = memory.map_err(|error| Trouble::Fault(error.to_string()))?;
+    let buffer = &mut memory.as_mut_slice()[..plan.buffer];
     loop {
         let count = patience
-            .attempt(|| data.read(&mut buffer))
+            .attempt(|| data.read(buffer))
             .map_err(|wait_error| trouble("data", &wait_error, &patience))?;
         if count == 0 {
             break;

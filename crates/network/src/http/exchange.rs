@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use drivers::AlignedBuffer;
+
 use super::response::Response;
 use crate::Endpoint;
 use crate::faults::cause_of;
@@ -64,7 +66,7 @@ pub struct NoAnswer {
 #[derive(Debug)]
 struct KeptConnection {
     stream: Box<dyn HttpTransport>,
-    buffer: Vec<u8>,
+    buffer: AlignedBuffer,
     /// Whether it has carried a response before.
     has_served: bool,
 }
@@ -154,9 +156,10 @@ impl HttpServer {
             .map_err(WaitError::Failed)?;
         patience.attempt(|| stream.shake_hands())?;
         self.opened.fetch_add(1, Ordering::Relaxed);
+        let buffer = AlignedBuffer::zeroed(BUFFER_BYTES);
         Ok(KeptConnection {
             stream,
-            buffer: vec![0; BUFFER_BYTES],
+            buffer: buffer.map_err(|error| WaitError::Failed(error.into()))?,
             has_served: false,
         })
     }
@@ -212,7 +215,7 @@ impl KeptConnection {
             self.write(Some(&rest[..BUFFER_BYTES]), 0, patience)?;
             rest = &rest[BUFFER_BYTES..];
         }
-        self.buffer[..rest.len()].copy_from_slice(rest);
+        self.buffer.as_mut_slice()[..rest.len()].copy_from_slice(rest);
         let mut held = rest.len();
         if let Some(Body { len, content }) = body {
             let mut left = len;
@@ -223,7 +226,7 @@ impl KeptConnection {
                 }
                 let part = usize::try_from(left).unwrap_or(usize::MAX);
                 let end = held + part.min(BUFFER_BYTES - held);
-                let count = content.read(&mut self.buffer[held..end]);
+                let count = content.read(&mut self.buffer.as_mut_slice()[held..end]);
                 let count = count.map_err(|error| ours(format!("what is to be sent: {error}")))?;
                 if count == 0 {
                     return Err(ours(format!("what is to be sent ends {left} bytes early")));
@@ -244,7 +247,7 @@ impl KeptConnection {
         held: usize,
         patience: &Patience<'_>,
     ) -> Result<(), CutShort> {
-        let mut rest = bytes.unwrap_or(&self.buffer[..held]);
+        let mut rest = bytes.unwrap_or(&self.buffer.as_slice()[..held]);
         while !rest.is_empty() {
             let count = patience.attempt(|| self.stream.write(rest));
             let count = count.map_err(|error| CutShort::of("write", &error, patience))?;
@@ -263,7 +266,7 @@ impl KeptConnection {
         let mut pieces: Vec<u8> = Vec::new();
         let mut first_byte = None;
         while !response.is_done() {
-            let count = patience.attempt(|| self.stream.read(&mut self.buffer));
+            let count = patience.attempt(|| self.stream.read(self.buffer.as_mut_slice()));
             let count = count.map_err(|error| {
                 let cut = CutShort::of("read", &error, patience);
                 CutShort {
@@ -276,7 +279,7 @@ impl KeptConnection {
             let came = match count {
                 0 => response.close(),
                 count => response
-                    .take(&self.buffer[..count], &mut |piece| {
+                    .take(&self.buffer.as_slice()[..count], &mut |piece| {
                         pieces.extend_from_slice(piece);
                     })
                     .map(drop),

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use drivers::AlignedBuffer;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
@@ -56,7 +57,7 @@ struct PageLoad<'a> {
     pages_open: usize,
     faults_in_a_row: u64,
     is_ending: bool,
-    buffer: Vec<u8>,
+    buffer: AlignedBuffer,
 }
 
 impl<'a> PageLoad<'a> {
@@ -81,7 +82,7 @@ impl<'a> PageLoad<'a> {
             pages_open: 0,
             faults_in_a_row: 0,
             is_ending: false,
-            buffer: vec![0; BUFFER_BYTES],
+            buffer: AlignedBuffer::zeroed(BUFFER_BYTES)?,
         })
     }
 
@@ -144,7 +145,7 @@ impl<'a> PageLoad<'a> {
         }
         let is_readable = EventFlags::IN | EventFlags::ERR | EventFlags::HUP;
         if matches!(progress, ResponseProgress::Waiting) && flags.intersects(is_readable) {
-            progress = self.connections[index].read(&mut self.buffer);
+            progress = self.connections[index].read(self.buffer.as_mut_slice());
         }
         self.on_progress(index, progress);
     }

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use backup_stream::{
     BackupEntry, Decoder, Encoder, EntryFault, EntryKind, StreamLayout, Unpacked, Unpacker, packed,
 };
-use drivers::WorkDirectory;
+use drivers::{AlignedBuffer, WorkDirectory};
 
 use super::source::BackupItem;
 use crate::measure::Stop;
 use crate::measure::place::{MeasureError, Result, go_on};
-use crate::measure::records::{Flow, Gauge, Named, Who};
+use crate::measure::records::{Flow, Gauge, Named, Who, buffer};
 
 /// Bytes of the source read at a time.
 const PIECE_BYTES: usize = 256 << 10;
@@ -68,7 +68,7 @@ pub fn save(
         written.map_err(MeasureError::io("write", stream.path))
     };
     let mut encoder = Encoder::new(*layout, &mut sink)?;
-    let mut piece = vec![0; PIECE_BYTES];
+    let mut piece = buffer(PIECE_BYTES)?;
     let mut bytes = 0;
     for item in items {
         go_on(stop)?;
@@ -85,8 +85,9 @@ pub fn save(
         while done < item.entry.size {
             go_on(stop)?;
             let len = (item.entry.size - done).min(PIECE_BYTES as u64) as usize;
-            read_source(item, &file, &mut piece[..len], done)?;
-            encoder.put(&piece[..len], &mut sink)?;
+            let read = &mut piece.as_mut_slice()[..len];
+            read_source(item, &file, read, done)?;
+            encoder.put(read, &mut sink)?;
             done += len as u64;
         }
     }
@@ -109,7 +110,7 @@ pub fn verify(items: &[BackupItem], stream: Named<'_>, stop: &Stop) -> Result<Fl
     let mut comparison = StreamComparison {
         items: items.iter(),
         under_way: None,
-        piece: vec![0; PIECE_BYTES],
+        piece: buffer(PIECE_BYTES)?,
         bytes: 0,
     };
     let decoder = read_stream(stream, stop, &mut |it| comparison.take(&it))?;
@@ -239,7 +240,7 @@ impl Restored {
 struct StreamComparison<'a> {
     items: std::slice::Iter<'a, BackupItem>,
     under_way: Option<OpenItem<'a>>,
-    piece: Vec<u8>,
+    piece: AlignedBuffer,
     bytes: u64,
 }
 
@@ -291,7 +292,7 @@ impl StreamComparison<'_> {
         } = under_way;
         let known = match file {
             Some(file) => {
-                let known = &mut self.piece[..bytes.len()];
+                let known = &mut self.piece.as_mut_slice()[..bytes.len()];
                 read_source(item, file, known, *at)?;
                 &*known
             }
@@ -329,14 +330,18 @@ fn read_stream(
         .map_err(|error| MeasureError::Failed(format!("{}: {error}", stream.path.display())))?;
     let block = decoder.layout().block as usize;
     let mut unpacker = Unpacker::default();
-    let mut memory = Vec::new();
+    let mut memory = buffer(block)?;
     let mut at = 0;
     while decoder.wanted() > 0 {
         go_on(stop)?;
-        memory.resize(decoder.wanted(), 0);
-        read_blocks(stream, &mut memory, at, block);
-        decoder.take(&mut memory, &mut |bytes| unpacker.take(bytes, sink))?;
-        at += memory.len() as u64;
+        let wanted = decoder.wanted();
+        if memory.len() < wanted {
+            memory = buffer(wanted)?;
+        }
+        let blocks = &mut memory.as_mut_slice()[..wanted];
+        read_blocks(stream, blocks, at, block);
+        decoder.take(blocks, &mut |bytes| unpacker.take(bytes, sink))?;
+        at += wanted as u64;
     }
     if decoder.is_whole() && !unpacker.is_ended() {
         let why = format!("{}: its content is cut off", stream.path.display());
