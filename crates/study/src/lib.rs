@@ -370,21 +370,29 @@ fn without_figures(study: &Study) -> Option<Warning> {
         let mut figures = cell.figures.iter();
         cell.replicates > 0 && !figures.any(|it| it.value.value.is_finite())
     };
-    let empty: Vec<String> = study
-        .cells
-        .iter()
-        .filter(has_none)
-        .map(|it| it.levels.join(", "))
+    let empty = study.cells.iter().filter(has_none);
+    let empty: Vec<String> = empty
+        .map(|it| format!("every repeat{}", of_cell(study, it)))
         .collect();
     (!empty.is_empty()).then(|| {
-        Warning::invalid(
-            WarningCode::NoFigures,
-            format!(
-                "{}: every repeat failed or was invalid, so there is nothing to compare.",
-                empty.join(" and ")
-            ),
-        )
+        let text = format!(
+            "{} failed or was invalid, so there is nothing to compare.",
+            empty.join(" and ")
+        );
+        Warning::invalid(WarningCode::NoFigures, text)
     })
+}
+
+/// Whose repeats: `" of writers 16"`, or nothing where no factor varies.
+fn of_cell(study: &Study, cell: &StudyCell) -> String {
+    let levels = study.factors.iter().zip(&cell.levels);
+    let levels: Vec<String> = levels
+        .map(|(factor, level)| format!("{} {level}", factor.name))
+        .collect();
+    match levels.is_empty() {
+        true => String::new(),
+        false => format!(" of {}", levels.join(", ")),
+    }
 }
 
 /// Remaining repeats of each combination of levels, if warnings make some invalid.
@@ -396,7 +404,10 @@ fn void_replicates(study: &Study) -> Option<Warning> {
     let is_affected = |(cell, usable): &(&StudyCell, u32)| *usable < cell.replicates;
     let listed: Vec<String> = of_each()
         .filter(|it| is_affected(it) || study.cells.len() <= CELLS_LISTED_MAX)
-        .map(|(cell, usable)| format!("{} {usable} of {}", cell.levels.join(", "), cell.replicates))
+        .map(|(cell, usable)| {
+            let of_cell = of_cell(study, cell);
+            format!("{usable} of {} repeats{of_cell}", cell.replicates)
+        })
         .collect();
     let needed = PAIRS_MIN as u32;
     let severity = match of_each().any(|(cell, usable)| usable < needed.min(cell.replicates)) {
@@ -404,8 +415,8 @@ fn void_replicates(study: &Study) -> Option<Warning> {
         false => Severity::Warning,
     };
     let text = format!(
-        "valid repeats: {}. A difference needs {needed} of each.",
-        listed.join("; ")
+        "only {} are valid. A difference needs {needed} of each.",
+        listed.join(" and ")
     );
     let advice = "See why they are invalid, then rerun with more rounds.";
     of_each().any(|it| is_affected(&it)).then(|| Warning {

@@ -550,11 +550,23 @@ fn a_limit_on_void_replicates_is_undecided_and_void() {
     }
     let of = ["compare", "a", "b", "-q", "--no-save", "--rounds=2"];
     let more = ["--set=duration=200ms", "--fail=p99 > +10%"];
-    let ended = scratch.check(&[&of[..], &more].concat(), 3, "every repeat failed");
+    let ended = scratch.check(&[&of[..], &more].concat(), 3, "every repeat of target a");
     let page = on_one_line(&ended.stdout);
     assert!(
         page.contains("UNDECIDED p99 > +10%: b and a have no two rounds with latency-p99 "),
         "{page}"
     );
     assert!(!page.contains("too close"), "{page}");
+    let of_both = "every repeat of target a and every repeat of target b failed";
+    assert!(page.contains(of_both), "{page}");
+    // Where nothing varies, the sentence began with the colon that follows a name.
+    let study =
+        "title = \"Holes\"\nrepeats = 2\n[measurement]\nkind = \"trial\"\nduration = \"200ms\"";
+    std::fs::write(scratch.path("holes.toml"), study).expect("a study");
+    let study = ["study", "holes.toml", "--target=a", "-q", "--no-save"];
+    scratch.check(
+        &study,
+        3,
+        "Cannot tell: every repeat failed or was invalid.",
+    );
 }
