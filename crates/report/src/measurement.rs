@@ -458,7 +458,7 @@ fn device_time(time: &DeviceTime) -> String {
     });
     let means: Vec<String> = means.collect();
     format!(
-        "{} on average, the block layer's queue included",
+        "{} on average, warm-up and block-layer queue included",
         means.join(", ")
     )
 }

@@ -135,9 +135,9 @@ metrics! {
     CPUS = "cpus" Ratio Neither [] "processors used on average";
     PROCESSORS = "processors" Ratio Neither [] "processors used on average";
     DEVICE_TIME_READ = "device-time-read" Seconds Lower []
-        "mean time of a read in the device, by the kernel's counters";
+        "mean time of a read in the device, by the kernel's counters, warm-up included";
     DEVICE_TIME_WRITE = "device-time-write" Seconds Lower []
-        "mean time of a write in the device, by the kernel's counters";
+        "mean time of a write in the device, by the kernel's counters, warm-up included";
     DEVICE_BUSY = "device-busy" Share Neither [] "share of the time that the device was busy";
     DEVICE_QUEUE = "device-queue" Count Neither [] "mean number of requests in the device";
     DEVICE_READS = "device-reads" Count Lower [] "reads of the device, of a pass";

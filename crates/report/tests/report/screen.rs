@@ -163,7 +163,7 @@ durable write 4 KiB (fsync) [durable-write]
   page faults        321 from memory, 0 from a device
   process            caused 18.9 MiB of reads and 0 B of writes
   device             vda: 4,840 reads, 18.9 MiB, 0 writes, 0 B, 0 flushes, busy for 5.60 s
-  device time        1.17 ms per read on average, the block layer's queue included
+  device time        1.17 ms per read on average, warm-up and block-layer queue included
   errors             3 write: no space left on device (no space, errno 28), latency 80.0 us on
                      average, 120 us at most, service time 60.0 us, 90.0 us
 ");
