@@ -221,6 +221,7 @@ impl WorkerResults {
         self.kernel_entries += share.kernel_entries;
         let sum = self.own_work.map(|sum| sum.plus(&share.own_work));
         self.own_work = sum.or(Some(share.own_work));
+        self.counters.cpu_ns = self.counters.cpu_ns.saturating_sub(share.around_ns);
         self.cpu.push(share.day);
     }
 }
@@ -263,6 +264,8 @@ struct Brought {
     kernel_entries: u64,
     own_work: OwnWork,
     day: WorkerCpuUse,
+    /// CPU time before its first operation and after its last, nanoseconds.
+    around_ns: u64,
 }
 
 type Worker = JoinHandle<Option<()>>;
@@ -449,6 +452,7 @@ impl PreparedWorker {
                 return None;
             }
         };
+        let woken_ns = thread_cpu_ns();
         let start = Instant(self.shared.start.load(Ordering::Acquire));
         let mut engine = Engine::new(
             opened.driver,
@@ -477,9 +481,12 @@ impl PreparedWorker {
         ) {
             Ok((ending, elapsed)) => {
                 let day = begun.spent(elapsed, engine.driver().own_work().awake_ns);
+                let ended_ns = thread_cpu_ns();
                 let (record, driver) = engine.into_parts();
+                let around_ns = begun.cpu_ns - woken_ns + (thread_cpu_ns() - ended_ns);
                 own.bring(Brought {
                     day,
+                    around_ns,
                     record,
                     driver: opened.kind,
                     obstacle: opened.obstacle,

@@ -15,7 +15,7 @@ pub struct WorkerCpuUse {
 /// The kernel's counters for the calling thread when its work started.
 #[derive(Clone, Copy)]
 pub(super) struct Since {
-    cpu_ns: u64,
+    pub(super) cpu_ns: u64,
     wait_ns: Option<u64>,
 }
 

@@ -101,6 +101,7 @@ impl WorkerState {
             kernel_entries: 0,
             own_work: OwnWork::default(),
             day: WorkerCpuUse::default(),
+            around_ns: 0,
         }
     }
 
