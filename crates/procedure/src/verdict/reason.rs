@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use results::{
     Measurement, Row, Run, Severity, Trust, Warning, WarningCode, in_a_sentence, percentile_name,
 };
-use stats::Verdict;
+use stats::{Estimate, Verdict};
 use units::format_duration_ns;
 
 /// Warnings whose causes can only slow a trial down, so that upper bounds of its times hold.
@@ -46,15 +46,35 @@ pub(super) fn in_words(run: &Run, rows: &[&Row], warning: Option<&Warning>) -> S
     }
     let mut trials = run.measurements.iter();
     let of_rows = |it: &&Measurement| rows.iter().any(|row| row.levels == [it.name.as_str()]);
-    let why = match trials.find(of_rows).map(|it| it.verdict) {
-        Some(Verdict::NotStationary) => "latency never reached steady state",
+    match trials.find(of_rows).map(|it| it.verdict) {
+        Some(Verdict::NotStationary) => "latency never reached steady state".to_owned(),
         Some(verdict) if !Trust::of(&verdict, &[]).is_usable() => {
-            "too few independent operations were measured"
+            "too few independent operations were measured".to_owned()
         }
-        _ if rows.len() == 1 => "the result has no usable interval (repeat it, or run longer)",
-        _ => "no row has a usable interval (repeat it, or run longer)",
+        _ => format!("{} (repeat it, or run longer)", of_intervals(run, rows)),
+    }
+}
+
+/// What the intervals of marked rows, which the tables print, allow to say.
+fn of_intervals(run: &Run, rows: &[&Row]) -> String {
+    let bounded = |row: &&Row| {
+        let value = row.headline()?.value;
+        value.is_bounded().then_some(value)
     };
-    why.to_owned()
+    let bounded: Vec<Estimate> = rows.iter().filter_map(bounded).collect();
+    let what = match run.curve() {
+        Some(_) => "peak IOPS",
+        None => "the result",
+    };
+    match (rows.len(), bounded.as_slice()) {
+        (1, [one]) => format!(
+            "{what} is only known to within ±{:.0} %",
+            (100.0 * one.relative_half_width()).max(1.0)
+        ),
+        (1, _) => "the result has no usable interval".to_owned(),
+        (_, []) => "no row has a usable interval".to_owned(),
+        _ => "no row could be measured precisely enough".to_owned(),
+    }
 }
 
 /// What happened according to a warning, without its consequences, as the end of a sentence.

@@ -436,6 +436,27 @@ fn without_an_interval_there_is_no_answer() {
     assert_eq!(verdict(&said).sentence, expected);
 }
 
+/// Bug: "the result has no usable interval" stood below a table with the interval of the peak.
+#[test]
+fn a_peak_with_a_wide_interval_is_not_said_to_have_none() {
+    let (_, mut run) = all_kinds()
+        .into_iter()
+        .find(|it| it.0 == "curve")
+        .expect("a curve");
+    run.warnings.clear();
+    let curve = run.curves.first_mut().expect("a curve");
+    curve.warnings.clear();
+    curve.levels.clear();
+    let peak = curve.saturation.as_mut().expect("a peak");
+    peak.is_converged = false;
+    (peak.load.low, peak.load.high) = (peak.load.value * 0.9, peak.load.value * 1.14);
+    let said = judged(run);
+    let expected =
+        "Cannot tell: peak IOPS is only known to within ±12 % (repeat it, or run longer).";
+    assert_eq!(verdict(&said).sentence, expected);
+    assert_eq!(verdict(&said).trust, Trust::Unstable);
+}
+
 /// Bug: the word was RELIABLE where three rows were quoted and all others were unstable.
 #[test]
 fn a_run_of_mostly_unstable_rows_is_not_reliable() {
