@@ -84,7 +84,10 @@ pub use ssd::{
     SsdProcedure, SsdSegmentPlan, SsdSegmentProcedure, SsdStep, SsdTest, pts_window, round_trend,
     ssd_findings, ssd_sayings, ssd_segments_saying, ssd_warnings,
 };
-pub use timing::{ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command};
+pub use timing::{
+    ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, make_means_geometric,
+    summarise_command,
+};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{
     PassCount, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over, transfer_doubts,

@@ -7,8 +7,9 @@
 use random::{Purpose, Stream};
 use results::{CommandComparison, TimedCommand, TimedRun, TimingVerdict, Warning, WarningCode};
 use stats::{
-    CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, bears_conclusion, compare_pairs, holm,
-    median, outliers, repeats_mean,
+    CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, RepeatsEnd, bears_conclusion,
+    compare_pairs, geometric_mean_of_repeats, holm, mean_of_repeats, median, outliers,
+    repeats_mean,
 };
 use units::Duration;
 
@@ -170,6 +171,7 @@ pub fn summarise_command(
     command: String,
     runs: Vec<TimedRun>,
     shell_s: Option<f64>,
+    end: RepeatsEnd,
 ) -> TimedCommand {
     let counted: Vec<TimedRun> = counted_runs(&runs).copied().collect();
     let of = |field: fn(&TimedRun) -> f64| counted.iter().map(field).collect::<Vec<f64>>();
@@ -198,9 +200,9 @@ pub fn summarise_command(
     TimedCommand {
         name,
         command,
-        real_s: mean(&real),
-        user_s: mean(&of(|run| run.user_s)),
-        system_s: mean(&of(|run| run.system_s)),
+        real_s: mean(&real, end),
+        user_s: mean(&of(|run| run.user_s), end),
+        system_s: mean(&of(|run| run.system_s), end),
         outliers,
         warnings,
         runs,
@@ -228,7 +230,7 @@ fn drifted(change: f64) -> Warning {
 }
 
 /// The mean of times; a single one has no interval.
-fn mean(seconds: &[f64]) -> Option<Estimate> {
+fn mean(seconds: &[f64], end: RepeatsEnd) -> Option<Estimate> {
     if let [only] = seconds {
         return Some(Estimate {
             low: 0.0,
@@ -236,7 +238,7 @@ fn mean(seconds: &[f64]) -> Option<Estimate> {
             ..Estimate::exact(*only, 1.0)
         });
     }
-    repeats_mean(seconds)
+    mean_of_repeats(seconds, end)
 }
 
 fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Option<f64>) {
@@ -281,7 +283,29 @@ fn warn_of_exits(warnings: &mut Vec<Warning>, runs: &[TimedRun]) {
     }
 }
 
-/// Compares each further command with the first, over rounds that have both. Claims are corrected
+/// Makes the means of several commands geometric, over the rounds that all of them ran: the ratio
+/// of two means is then that of the comparison. Times that include a zero keep their mean.
+pub fn make_means_geometric(commands: &mut [TimedCommand], end: RepeatsEnd) {
+    let last = last_round_of_all(commands).filter(|_| commands.len() > 1);
+    for command in commands.iter_mut() {
+        let counted = counted_runs(&command.runs).filter(|it| Some(it.round) <= last);
+        let counted: Vec<TimedRun> = counted.copied().collect();
+        let of = |field: fn(&TimedRun) -> f64| {
+            geometric_mean_of_repeats(&counted.iter().map(field).collect::<Vec<f64>>(), end)
+        };
+        command.real_s = of(|run| run.real_s).or(command.real_s);
+        command.user_s = of(|run| run.user_s).or(command.user_s);
+        command.system_s = of(|run| run.system_s).or(command.system_s);
+    }
+}
+
+/// The last round that every command ran.
+fn last_round_of_all(commands: &[TimedCommand]) -> Option<u32> {
+    let last = commands.iter().map(|it| it.runs.last().map(|it| it.round));
+    last.min().flatten()
+}
+
+/// Compares each further command with the first, over rounds that all ran. Claims are corrected
 /// for their number (Holm).
 ///
 /// Commands without a positive time, or with fewer than two rounds, are left out.
@@ -289,9 +313,13 @@ pub fn compare_commands(commands: &[TimedCommand], margin: f64) -> Vec<CommandCo
     let Some((first, others)) = commands.split_first() else {
         return Vec::new();
     };
+    let last = last_round_of_all(commands);
     let found: Vec<(&TimedCommand, Comparison)> = others
         .iter()
-        .filter_map(|other| Some((other, compare_pairs(&pairs(other, first), CONFIDENCE)?)))
+        .filter_map(|other| {
+            let pairs = pairs(other, first, last);
+            Some((other, compare_pairs(&pairs, CONFIDENCE)?))
+        })
         .collect();
     let p_values: Vec<f64> = found.iter().map(|(_, found)| found.p_value).collect();
     let adjusted = holm(&p_values);
@@ -331,9 +359,10 @@ fn verdict(found: &Comparison, p_value: f64, margin: f64) -> TimingVerdict {
     }
 }
 
-fn pairs(other: &TimedCommand, first: &TimedCommand) -> Vec<(f64, f64)> {
+fn pairs(other: &TimedCommand, first: &TimedCommand, last: Option<u32>) -> Vec<(f64, f64)> {
     let of_round = |round: u32| counted_runs(&first.runs).find(|run| run.round == round);
     counted_runs(&other.runs)
+        .filter(|run| Some(run.round) <= last)
         .filter_map(|run| Some((run.real_s, of_round(run.round)?.real_s)))
         .collect()
 }

@@ -23,7 +23,13 @@ fn run(round: u32, real_s: f64) -> TimedRun {
 
 fn command(name: &str, seconds: &[f64]) -> TimedCommand {
     let runs = seconds.iter().zip(1..).map(|(&s, round)| run(round, s));
-    summarise_command(name.into(), name.into(), runs.collect(), None)
+    summarise_command(
+        name.into(),
+        name.into(),
+        runs.collect(),
+        None,
+        RepeatsEnd::LookedAt,
+    )
 }
 
 /// A normal variate by the sum of twelve uniform ones: enough for a spread.
@@ -50,7 +56,9 @@ fn simulate(truth: &[f64], rule: RoundsRule, seed: u64) -> (Vec<TimedCommand>, R
             TimingStep::Finish(end) => {
                 let name = |at: usize| format!("c{at}");
                 let made = runs.into_iter().enumerate();
-                let made = made.map(|(at, runs)| summarise_command(name(at), name(at), runs, None));
+                let made = made.map(|(at, runs)| {
+                    summarise_command(name(at), name(at), runs, None, RepeatsEnd::LookedAt)
+                });
                 return (made.collect(), end);
             }
         }
@@ -165,7 +173,7 @@ fn coverage(correlation: f64) -> f64 {
             procedure.record(seconds, 0);
             runs.push(run(round, seconds));
         }
-        let command = summarise_command("c".into(), "c".into(), runs, None);
+        let command = summarise_command("c".into(), "c".into(), runs, None, RepeatsEnd::LookedAt);
         command.real_s.expect("many runs").contains(1.0)
     });
     covered.count() as f64 / all as f64
@@ -212,15 +220,33 @@ fn doubts_are_told() {
         (vec!["first-run-differs".into()], vec![1])
     );
     let runs = vec![run(1, 0.004), run(2, 0.004)];
-    let short = summarise_command("s".into(), "s".into(), runs.clone(), None);
+    let short = summarise_command(
+        "s".into(),
+        "s".into(),
+        runs.clone(),
+        None,
+        RepeatsEnd::LookedAt,
+    );
     assert_eq!(codes(&short), ["mostly-start"]);
-    let shell = summarise_command("s".into(), "s".into(), runs, Some(0.001));
+    let shell = summarise_command(
+        "s".into(),
+        "s".into(),
+        runs,
+        Some(0.001),
+        RepeatsEnd::LookedAt,
+    );
     assert_eq!(codes(&shell), ["mostly-shell"]);
     let failed = TimedRun {
         exit: 3,
         ..run(2, 1.0)
     };
-    let failed = summarise_command("f".into(), "f".into(), vec![run(1, 1.0), failed], None);
+    let failed = summarise_command(
+        "f".into(),
+        "f".into(),
+        vec![run(1, 1.0), failed],
+        None,
+        RepeatsEnd::LookedAt,
+    );
     assert_eq!(codes(&failed), ["failed-runs"]);
     assert!(codes(&command("fine", &[1.0, 1.1, 0.9])).is_empty());
 }
@@ -250,7 +276,13 @@ fn failed_runs_are_in_no_mean_and_bear_no_conclusion() {
         },
         _ => run(round, seconds),
     });
-    let flaky = summarise_command("flaky".into(), "flaky".into(), runs.collect(), None);
+    let flaky = summarise_command(
+        "flaky".into(),
+        "flaky".into(),
+        runs.collect(),
+        None,
+        RepeatsEnd::LookedAt,
+    );
     let mean = flaky.real_s.expect("eight runs that succeeded");
     assert!((mean.value - 0.1).abs() < 1e-3, "{mean:?}");
     assert_eq!((flaky.runs.len(), flaky.outliers.len()), (12, 0));
@@ -263,7 +295,7 @@ fn failed_runs_are_in_no_mean_and_bear_no_conclusion() {
             ..run(round, seconds)
         };
         let runs = (1..).zip(&steady).map(failed).collect();
-        summarise_command(name.into(), name.into(), runs, None)
+        summarise_command(name.into(), name.into(), runs, None, RepeatsEnd::LookedAt)
     };
     let found = &compare_commands(&[always("a"), always("b")], 0.02)[0];
     assert_eq!(
@@ -285,4 +317,30 @@ fn two_kinds_of_run_and_a_drift_are_told() {
     assert_eq!(codes(&turns), (vec!["two-modes".into()], 0));
     let slower: Vec<f64> = (0..20).map(|at| 1.0 + 0.02 * f64::from(at)).collect();
     assert_eq!(codes(&slower), (vec!["drift".into()], 0));
+}
+
+/// Bug: means of 115 and 44.8 ms stood beside a ratio of 1.00: those were arithmetic, and that is
+/// the geometric mean of the ratios in the rounds.
+#[test]
+fn means_of_several_commands_have_the_ratio_of_the_comparison() {
+    let uneven = [0.010, 0.200, 0.012, 0.190, 0.011, 0.210];
+    let even = [0.045, 0.046, 0.044, 0.045, 0.046, 0.044];
+    let check = |commands: &mut [TimedCommand]| {
+        make_means_geometric(commands, RepeatsEnd::Fixed);
+        let of = |command: &TimedCommand| command.real_s.expect("a mean").value;
+        let found = compare_commands(commands, 0.02);
+        for (other, found) in commands[1..].iter().zip(found) {
+            let ratio = of(other) / of(&commands[0]);
+            assert!((ratio / found.ratio.value - 1.0).abs() < 1e-12, "{found:?}");
+        }
+        commands.iter().map(of).collect::<Vec<f64>>()
+    };
+    check(&mut [command("even", &even), command("uneven", &uneven)]);
+    // Stopped in the last round.
+    let commands = [("a", &even[..]), ("b", &uneven[..5]), ("c", &even[..6])];
+    check(&mut commands.map(|(name, seconds)| command(name, seconds)));
+    // A single command keeps the mean of its times.
+    let mean = uneven.iter().sum::<f64>() / 6.0;
+    let found = check(&mut [command("alone", &uneven)]);
+    assert!((found[0] / mean - 1.0).abs() < 1e-12, "{found:?}");
 }

@@ -74,7 +74,8 @@ pub use quantile::{
     quantile_interval, samples_for, share_within,
 };
 pub use repeats::{
-    REPEATS_LOOKED_AT, RepeatsEnd, geometric_repeats_mean, mean_of_repeats, repeats_mean,
+    REPEATS_LOOKED_AT, RepeatsEnd, geometric_mean_of_repeats, geometric_repeats_mean,
+    mean_of_repeats, repeats_mean,
 };
 pub use slot::{Slot, SlotAccumulator, Tally};
 pub use store::{ArrivalPattern, SlotStore};

@@ -42,10 +42,15 @@ pub fn repeats_mean(values: &[f64]) -> Option<Estimate> {
 /// positive, too. The ratio of two such means over the same rounds is the geometric mean of the
 /// ratios in the rounds.
 pub fn geometric_repeats_mean(values: &[f64]) -> Option<Estimate> {
+    geometric_mean_of_repeats(values, RepeatsEnd::LookedAt)
+}
+
+/// As [`geometric_repeats_mean`], of repeats that ended that way.
+pub fn geometric_mean_of_repeats(values: &[f64], end: RepeatsEnd) -> Option<Estimate> {
     // Relative to the first: repeats that are the same have it as their mean, to the last digit.
     let first = *values.first().filter(|it| **it > 0.0)?;
     let logs: Vec<f64> = values.iter().map(|it| (it / first).ln()).collect();
-    let mean = of_repeats(&logs, RepeatsEnd::LookedAt)?;
+    let mean = of_repeats(&logs, end)?;
     Some(Estimate {
         value: first * mean.value.exp(),
         low: first * mean.low.exp(),

@@ -494,6 +494,7 @@ impl FilesSession<'_> {
                 shape.as_ref(),
                 request.clients,
                 is_precise,
+                request.rule.end(),
                 played,
             ))
         };

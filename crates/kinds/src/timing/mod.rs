@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use engine::Clock as _;
 use procedure::{
-    RoundsEnd, RoundsRule, TimingProcedure, TimingStep, compare_commands, summarise_command,
+    RoundsEnd, RoundsRule, TimingProcedure, TimingStep, compare_commands, make_means_geometric,
+    summarise_command,
 };
 use results::{RankShare, Run, Setup, Status, TargetDescription, TimedRun, Timing, Warning};
 use stats::median;
@@ -400,12 +401,14 @@ impl TimingSession<'_> {
     }
 
     fn found(self) -> Timing {
+        let end = self.request.rule.end();
         let lines = self.request.commands.iter().zip(self.runs);
         let commands = lines.map(|(line, runs)| {
             let shell_s = self.shell_s.filter(|_| line.is_of_shell);
-            summarise_command(line.name.clone(), line.shown.clone(), runs, shell_s)
+            summarise_command(line.name.clone(), line.shown.clone(), runs, shell_s, end)
         });
-        let commands: Vec<_> = commands.collect();
+        let mut commands: Vec<_> = commands.collect();
+        make_means_geometric(&mut commands, end);
         let lines = self.request.commands.iter().zip(&self.rank_rounds);
         let hosts = lines.flat_map(|(line, rounds)| {
             rounds.shares().into_iter().map(|share| RankShare {

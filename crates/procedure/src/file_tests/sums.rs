@@ -9,7 +9,7 @@ use results::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     StonewallFigures, StonewallPass, Warning, WarningCode,
 };
-use stats::{Estimate, Histogram, MARGIN_DEFAULT, repeats_mean};
+use stats::{Estimate, Histogram, MARGIN_DEFAULT, RepeatsEnd, mean_of_repeats};
 use units::Duration;
 use workload::{FileOpKind, FilesShape};
 
@@ -39,6 +39,7 @@ pub fn file_test(
     shape: Option<&FilesShape>,
     clients: u32,
     is_precise: bool,
+    end: RepeatsEnd,
     played: &FilePlayed,
 ) -> FileTest {
     let counted: Vec<&FilePass> = played.passes.iter().filter(|it| !it.is_warm_up).collect();
@@ -46,7 +47,7 @@ pub fn file_test(
         .iter()
         .map(|it| it.elapsed_ns as f64 / 1e9)
         .collect();
-    let elapsed = mean_over(&seconds);
+    let elapsed = mean_over(&seconds, end);
     let (test, spacing, title, items) = words(cell, shape);
     let items = items_of_each(&counted, clients).unwrap_or(items);
     let each = |of: fn(&FilePass) -> u64| mean(counted.iter().map(|it| Some(of(it))));
@@ -56,7 +57,7 @@ pub fn file_test(
     let is_alike = counted.iter().all(|pass| pass.items.is_none());
     let rate = |count: f64, of: fn(&FilePass) -> u64| match is_alike {
         true => per_second(count, &elapsed),
-        false => mean_rate(counted.iter().map(|pass| (of(pass), pass.elapsed_ns))),
+        false => mean_rate(counted.iter().map(|pass| (of(pass), pass.elapsed_ns)), end),
     };
     let all_items = f64::from(items) * f64::from(clients);
     let alike: Vec<f64> = counted
@@ -75,7 +76,7 @@ pub fn file_test(
         items_per_second: rate(all_items, |pass| pass.items.unwrap_or(0)),
         calls_per_second: rate(calls, |pass| pass.calls),
         bytes_per_second: bytes.map(|bytes| rate(bytes, |pass| pass.bytes)),
-        stonewall: stonewall(&counted),
+        stonewall: stonewall(&counted, end),
         calls: played.times.iter().map(call_times).collect(),
         is_precise,
         warnings: Vec::new(),
@@ -120,8 +121,8 @@ fn call_times((kind, times): (&FileOpKind, &Histogram)) -> FileCallTimes {
 }
 
 /// Mean of the passes' times.
-fn mean_over(seconds: &[f64]) -> Estimate {
-    repeats_mean(seconds).unwrap_or_else(|| Estimate {
+fn mean_over(seconds: &[f64], end: RepeatsEnd) -> Estimate {
+    mean_of_repeats(seconds, end).unwrap_or_else(|| Estimate {
         low: 0.0,
         high: f64::INFINITY,
         ..Estimate::exact(seconds.first().copied().unwrap_or(f64::NAN), 1.0)
@@ -155,9 +156,9 @@ fn per_second(count: f64, seconds: &Estimate) -> Estimate {
 }
 
 /// Mean of the passes' rates.
-fn mean_rate(passes: impl Iterator<Item = (u64, u64)>) -> Estimate {
+fn mean_rate(passes: impl Iterator<Item = (u64, u64)>, end: RepeatsEnd) -> Estimate {
     let rate = |(count, ns): (u64, u64)| count as f64 / (ns as f64 / 1e9).max(1e-9);
-    mean_over(&passes.map(rate).collect::<Vec<f64>>())
+    mean_over(&passes.map(rate).collect::<Vec<f64>>(), end)
 }
 
 /// Items per client, averaged over passes if these differ.
@@ -167,11 +168,11 @@ fn items_of_each(counted: &[&FilePass], clients: u32) -> Option<u32> {
 }
 
 /// Figures of a row at its stonewall.
-fn stonewall(counted: &[&FilePass]) -> Option<StonewallFigures> {
+fn stonewall(counted: &[&FilePass], end: RepeatsEnd) -> Option<StonewallFigures> {
     let walls = counted.iter().map(|pass| pass.stonewall);
     let walls: Vec<StonewallPass> = walls.collect::<Option<_>>()?;
     let rate = |of: fn(&StonewallPass) -> u64| {
-        mean_rate(walls.iter().map(|wall| (of(wall), wall.elapsed_ns)))
+        mean_rate(walls.iter().map(|wall| (of(wall), wall.elapsed_ns)), end)
     };
     let seconds: Vec<f64> = walls
         .iter()
@@ -179,7 +180,7 @@ fn stonewall(counted: &[&FilePass]) -> Option<StonewallFigures> {
         .collect();
     let moves = walls.iter().any(|wall| wall.bytes > 0);
     Some(StonewallFigures {
-        elapsed_seconds: mean_over(&seconds),
+        elapsed_seconds: mean_over(&seconds, end),
         items_per_second: rate(|wall| wall.items),
         bytes_per_second: moves.then(|| rate(|wall| wall.bytes)),
         items_least: walls.iter().map(|wall| wall.items_least).min()?,

@@ -9,6 +9,7 @@ use procedure::{
 };
 use random::{Purpose, Stream};
 use results::{FileComparison, FilePass, FileState, FileSystemRole};
+use stats::RepeatsEnd;
 use units::Duration;
 use workload::{DecusTest, FilesShape, MetadataPhase, MetadataSpec, Spacing};
 
@@ -296,6 +297,7 @@ fn a_row_is_the_mean_of_its_passes_without_the_first() {
         None,
         2,
         true,
+        RepeatsEnd::LookedAt,
         &played(&[9.0, 1.0, 2.0, 3.0]),
     );
     assert!((row.elapsed_seconds.value - 2.0).abs() < 1e-9);
@@ -324,6 +326,7 @@ fn a_row_is_the_mean_of_its_passes_without_the_first() {
         None,
         1,
         false,
+        RepeatsEnd::LookedAt,
         &played(&[9.0]),
     );
     assert!((row.elapsed_seconds.value - 9.0).abs() < 1e-9);
@@ -338,6 +341,7 @@ fn passes_that_grow_slower_are_told() {
             None,
             1,
             true,
+            RepeatsEnd::LookedAt,
             &played(seconds),
         )
     };
@@ -356,7 +360,14 @@ fn passes_that_grow_slower_are_told() {
 fn rows_are_compared_with_the_memory_disk_and_the_smallest_scale() {
     let row = |role, scale, seconds: f64| {
         let times = [seconds; 4];
-        file_test(&cell(role, scale), None, 1, true, &played(&times))
+        file_test(
+            &cell(role, scale),
+            None,
+            1,
+            true,
+            RepeatsEnd::LookedAt,
+            &played(&times),
+        )
     };
     let rows = [
         row(FileSystemRole::Target, 1, 0.5),
@@ -378,7 +389,14 @@ fn rows_are_compared_with_the_memory_disk_and_the_smallest_scale() {
         item,
         ..cell(FileSystemRole::Target, 1)
     };
-    let small = file_test(&small, None, 1, true, &played(&[0.1; 4]));
+    let small = file_test(
+        &small,
+        None,
+        1,
+        true,
+        RepeatsEnd::LookedAt,
+        &played(&[0.1; 4]),
+    );
     let found = growth(&[small, rows[1].clone(), row(FileSystemRole::Target, 10, 5.0)]);
     let names: Vec<String> = found.iter().map(FileComparison::name).collect();
     assert_eq!(names, ["TEST3 as-is at scale 100"]);
@@ -401,6 +419,7 @@ fn a_metadata_row_counts_what_its_phase_counts() {
                 Some(&FilesShape::Tree(tree)),
                 1,
                 true,
+                RepeatsEnd::LookedAt,
                 &played(&[1.0, 1.0, 1.0]),
             );
             (row.test, row.items)

@@ -39,8 +39,8 @@ fn means_comparison_and_outliers() {
       gzip: gzip -k -f data
       zstd: zstd -k -f data
       Far from the others, but counted: gzip: round 5 1.90 s.
-      elapsed: mean, interval by Student's t over runs. CPU: mean time of the command and all
-      that it waited for.
+      elapsed, CPU: geometric means over rounds, interval by Student's t. CPU time is that of
+      the command and all that it waited for.
       memory: the most that one process held, where that is more than this program's own.
       The shell that starts the commands takes 900 us of each.
 

@@ -24,6 +24,8 @@ const NO_ONE_MEAN: [WarningCode; 3] = [
 const OUTLIERS_NAMED: usize = 10;
 const LEGEND: &str = "elapsed: mean, interval by Student's t over runs. CPU: mean time of the \
                       command and all that it waited for.";
+const LEGEND_OF_SEVERAL: &str = "elapsed, CPU: geometric means over rounds, interval by Student's \
+                                 t. CPU time is that of the command and all that it waited for.";
 const LEGEND_OF_MEMORY: &str = "memory: the most that one process held, where that is more than \
                                 this program's own.";
 const LEGEND_OF_RATIOS: &str = "Geometric mean over rounds, Student's t on the logarithms of pairs \
@@ -62,7 +64,11 @@ impl Timing {
         let memory = runs.any(|it| it.memory_bytes.is_some());
         let memory = memory.then(|| LEGEND_OF_MEMORY.to_owned());
         let notes = std::iter::once(self.how()).chain(named);
-        let notes = notes.chain(self.outliers()).chain([LEGEND.to_owned()]);
+        let legend = match self.commands.len() {
+            1 => LEGEND,
+            _ => LEGEND_OF_SEVERAL,
+        };
+        let notes = notes.chain(self.outliers()).chain([legend.to_owned()]);
         Table::new("commands", &["command"], rows.collect())
             .shown(Show::default().columns(columns).each("round"))
             .noted(notes.chain(memory).chain(shell))
