@@ -341,7 +341,7 @@ fn refuse_short_time(options: &RandomOptions, cells: &SweepCells) -> Result<()> 
     };
     Err(BenchError::Usage(format!(
         "--budget {}: {} in {} leave {each} for each, and {least} are needed{warm_up}. \
-         Allow at least {needed}s, or ask for fewer values",
+         Use --budget {needed}s, or ask for fewer values",
         options.budget,
         format_counted(cells.plans.len() as u64, "cell"),
         format_counted(options.rounds.into(), "round")

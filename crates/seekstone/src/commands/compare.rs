@@ -9,6 +9,7 @@ use results::Setup;
 use units::{Duration, TargetName, exact_percent, format_counted, format_duration_ns};
 
 use crate::args::{CompareArgs, RunSet};
+use crate::commands::advice::WholeBudget;
 use crate::commands::compare_checks::doubts;
 use crate::commands::compare_runs;
 use crate::commands::drive::Ready;
@@ -129,10 +130,16 @@ fn own_share(args: &CompareArgs) -> Option<(String, String)> {
     if is_set("budget") || is_set("duration") {
         return None;
     }
-    let real = args.target.iter().filter(|it| !it.is_model()).count() as u64;
-    let each = Duration(args.budget?.as_nanos() / (u64::from(args.rounds) * real.max(1)));
-    let is_shorter = real > 0 && each < longest(args)?;
+    let repeats = repeats_in_turn(args);
+    let each = args.budget? / repeats.max(1);
+    let is_shorter = repeats > 0 && each < longest(args)?;
     is_shorter.then(|| ("budget".to_owned(), each.max(SHORTEST).to_exact_string()))
+}
+
+/// Number of repeats that take real time.
+fn repeats_in_turn(args: &CompareArgs) -> u64 {
+    let real = args.target.iter().filter(|it| !it.is_model()).count() as u64;
+    u64::from(args.rounds) * real
 }
 
 /// The time that ends a replicate: of `--set`, or the command's budget.
@@ -175,6 +182,11 @@ fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<StudyIn
             budget: args.budget,
             ..StudyOverrides::default()
         },
+        whole: args.budget.map(|budget| WholeBudget {
+            budget,
+            repeats: repeats_in_turn(args),
+            is_divided: own_share(args).is_some(),
+        }),
         limits: &args.fail,
         used: args.target.iter().map(PathBuf::from).collect(),
         common: &args.common,

@@ -52,6 +52,7 @@ fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<StudyInvoc
             budget: Some(rules.budget),
             ..StudyOverrides::default()
         },
+        whole: None,
         limits: &[],
         used: Vec::new(),
         common: &rules.common,

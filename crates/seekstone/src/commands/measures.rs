@@ -13,7 +13,7 @@ use study::{Measures, OwnMeasurements};
 use units::{TargetName, did_you_mean, nearest};
 
 use crate::args::{self, Command, MeasureCommand};
-use crate::commands::advice::with_settings;
+use crate::commands::advice::{WholeBudget, with_settings};
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::{fleet, trial};
 use crate::exit::Exit;
@@ -70,6 +70,8 @@ pub struct Everything {
     pub ranks: Option<Ranks>,
     /// Whether the measurement is the command itself, whose settings are its options.
     pub is_command: bool,
+    /// The budget of all repeats, where they follow each other in one.
+    pub whole: Option<WholeBudget>,
 }
 
 impl Measures for Everything {
@@ -112,7 +114,7 @@ impl Measures for Everything {
             // With its key, it is told of what was written.
             let message = match key {
                 Some(_) => message,
-                None => with_settings(kind, &message),
+                None => with_settings(kind, &message, None),
             };
             SettingMistake { key, message }
         })
@@ -188,7 +190,7 @@ impl Measures for Everything {
     fn with_settings(&self, kind: &str, text: &str) -> String {
         match self.is_command {
             true => text.to_owned(),
-            false => with_settings(kind, text),
+            false => with_settings(kind, text, self.whole),
         }
     }
 

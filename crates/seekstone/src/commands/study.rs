@@ -21,6 +21,7 @@ use study::{Beginning, StudyRequest, mentions_scratch, missing, run_study, study
 use units::{Bytes, TargetName, format_counted};
 
 use crate::args::{Common, StudyArgs, StudyCommand};
+use crate::commands::advice::WholeBudget;
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
 use crate::commands::measures::{Everything, command, commands, options};
@@ -233,6 +234,7 @@ fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<StudyInvo
                 recorded.map_or_else(|| given.clone(), TargetName::from)
             }),
         },
+        whole: None,
         limits: &[],
         used: vec![PathBuf::from(name)],
         common: &args.common,
@@ -258,6 +260,8 @@ pub struct StudyInvocation<'a> {
     pub file: StudyFile,
     /// What the command line says in place of it.
     pub overrides: StudyOverrides,
+    /// The budget that a comparison gives all its repeats.
+    pub whole: Option<WholeBudget>,
     /// Changes that must not be.
     pub limits: &'a [Limit],
     /// Files that are read.
@@ -311,6 +315,7 @@ fn measure<'a>(
     let measures = Everything {
         ranks: ranks.clone(),
         is_command: kind_named(&setup.command).is_some(),
+        whole: asked.whole,
     };
     // Of what several hosts measure together nothing goes on.
     let archive = looking.archive.filter(|_| ranks.is_none());

@@ -330,7 +330,7 @@ fn mistakes_are_told_before_anything_is_made() {
             "is too small: use a --size of at least 4 MiB",
         ),
         (&["--size", "9999999GiB"], 1, "has no space"),
-        (&["--budget", "1s", "--size", "4MiB"], 2, "Allow at least"),
+        (&["--budget", "1s", "--size", "4MiB"], 2, "Use --budget"),
         (&["--max-time", "1ms"], 2, "at least 250"),
         (&["--reads", "--writes"], 2, "cannot be used with"),
         (&["--reads", "--durable"], 2, "cannot be used with"),
