@@ -1,9 +1,9 @@
 //! Where the warm-up ends: a stationarity test as the gate, MSER to locate the cut.
 //!
-//! The test takes its variance from the second half, which a warm-up has left alone. Where that half
-//! is calm by chance, as that of a queue that had one long backlog before, it objects to what does
-//! not change. So a trial has no mean only if it also objects with the variance of both halves, or
-//! if a line or a step is seen.
+//! The test takes its variance from the second half, which a warm-up has left alone. Where that
+//! half is calm by chance, as that of a queue that had one long backlog before, it objects to what
+//! does not change. So a trial has no mean only if it also objects with the variance of both
+//! halves, or if a line or a step is seen.
 //!
 //! MSER alone likes to delete an early burst of a stationary series and costs coverage, so it is
 //! asked only when the Cramer-von Mises test of Heidelberger and Welch (1983) objects. Its cut is
