@@ -30,7 +30,7 @@ pub use self::device_cautions::short_seeks;
 pub use self::facts::SystemRoots;
 pub use self::fetch_account::{FetchAccount, Uncounted};
 use self::mounts::Mount;
-pub use self::queue::{has_poll_queues, request_bytes};
+pub use self::queue::{has_poll_queues, request_bytes, writes_of_each_byte};
 use crate::environment;
 
 /// File systems in main memory.

@@ -190,7 +190,7 @@ impl StorageLaboratory {
             Caching::Buffered => Access::Buffered,
         };
         let clock = MonotonicClock::start();
-        Self {
+        let mut this = Self {
             place,
             settings,
             clock,
@@ -210,7 +210,10 @@ impl StorageLaboratory {
             small_files: None,
             hung: None,
             read_part: None,
-        }
+        };
+        // What is written to fill files may reach the device while they are measured.
+        this.look_behind();
+        this
     }
 
     /// How the main target is reached.

@@ -22,6 +22,17 @@ pub fn request_bytes(facts: &SystemRoots, device: &str) -> Option<u64> {
     )
 }
 
+/// How many times the file system on `device` writes each byte: ext4 may write all data to its
+/// journal first, by a mount option or by its superblock.
+pub fn writes_of_each_byte(facts: &SystemRoots, device: &str) -> u64 {
+    let options = facts.proc_text(&format!("fs/ext4/{device}/options"));
+    let options = options.unwrap_or_default();
+    match options.lines().any(|it| it == "data=journal") {
+        true => 2,
+        false => 1,
+    }
+}
+
 /// A number of a device's queue; a partition uses that of its disk.
 fn number(facts: &SystemRoots, device: &str, name: &str) -> Option<u64> {
     let mut places = ["queue", "../queue"].into_iter();

@@ -8,7 +8,7 @@ use workload::ClientSpec;
 
 use super::StorageLaboratory;
 use host::counters::Counters;
-use host::inspect::{SystemRoots, request_bytes};
+use host::inspect::{SystemRoots, request_bytes, writes_of_each_byte};
 use sys::count_extents;
 
 /// A value of `SEEKSTONE_SHARED` other than nothing: the device is known to be shared.
@@ -20,6 +20,8 @@ const SYNC_BYTES: u64 = 32 << 10;
 const METADATA_BYTES: u64 = 16 << 10;
 /// What it writes in any trial: superblock, time stamps, its own log.
 const HOUSEKEEPING_BYTES: u64 = 1 << 20;
+/// A page: the least that is written of a file.
+const PAGE_BYTES: u64 = 4096;
 /// From this share on it was not the device that answered, and who else uses it matters little.
 const CACHED_SHARE: f64 = 0.5;
 
@@ -50,11 +52,12 @@ pub(super) struct UnwrittenBytes {
 }
 
 impl UnwrittenBytes {
-    /// Account for what happened since the last look.
-    pub(super) fn look(&mut self, now: Counters) {
+    /// Account for what happened since the last look, of which the file system writes each byte so
+    /// many `times`.
+    fn look(&mut self, now: Counters, times: u64) {
         if let Some(last) = &self.last {
             let since = last.delta(&now);
-            let dirtied = since.process_io.map_or(0, |io| io.write_bytes);
+            let dirtied = since.process_io.map_or(0, |io| io.write_bytes) * times;
             let written = since.device.map_or(0, |device| device.written_bytes);
             self.bytes = (self.bytes + dirtied).saturating_sub(written);
         }
@@ -65,8 +68,13 @@ impl UnwrittenBytes {
 impl StorageLaboratory {
     /// Note what is on its way to the device before a trial or after it.
     pub(super) fn look_behind(&mut self) {
-        self.behind
-            .look(Counters::take(self.settings.device.as_deref()));
+        let counters = Counters::take(self.settings.device.as_deref());
+        self.behind.look(counters, self.writes_of_each_byte());
+    }
+
+    fn writes_of_each_byte(&self) -> u64 {
+        let device = self.settings.device.as_deref();
+        device.map_or(1, |it| writes_of_each_byte(&SystemRoots::default(), it))
     }
 
     /// What this process can have caused at most during `trial`; what was behind when it began is
@@ -77,10 +85,18 @@ impl StorageLaboratory {
         trial: &Trial,
     ) -> Option<OwnDeviceWork> {
         let copies_on_write = self.space().is_none_or(|space| space.copies_on_write);
-        let behind = (!copies_on_write).then_some(self.behind.bytes);
+        let written = (!copies_on_write).then(|| Written {
+            behind: self.behind.bytes,
+            times: self.writes_of_each_byte(),
+        });
         let counters = measurement.counters.as_ref();
         let splitting = self.splitting(trial);
-        let own = counters.and_then(|it| own_work(measurement, trial, it, (behind, splitting)));
+        let own = counters.and_then(|it| own_work(measurement, trial, it, (written, splitting)));
+        let uncharged = counters.zip(written).map(|(it, written)| {
+            let charged = it.process_io.map_or(0, |io| io.write_bytes);
+            written.submitted(measurement, charged) - charged * written.times
+        });
+        self.behind.bytes += uncharged.unwrap_or(0);
         self.look_behind();
         self.behind.bytes += METADATA_BYTES * metadata(measurement);
         own
@@ -237,14 +253,42 @@ pub(super) fn distinguished(
     intervals
 }
 
-/// What this process did, where the kernel counts both that and the device's work. `behind` is
-/// what it wrote before and the device may write now; `None` where the file system moves data by
-/// itself.
+/// What becomes of the bytes that a process writes.
+#[derive(Clone, Copy)]
+struct Written {
+    /// Bytes that it wrote before and the device may write now.
+    behind: u64,
+    /// How many times the file system writes each byte.
+    times: u64,
+}
+
+impl Written {
+    /// Bytes that the device writes at most for a measurement, to which the kernel `charged` these.
+    /// What is in the journal already is written again and not charged again.
+    fn submitted(self, measurement: &Measurement, charged: u64) -> u64 {
+        let asked = match self.times {
+            1 => 0,
+            _ => pages_written(measurement) * PAGE_BYTES,
+        };
+        charged.max(asked) * self.times
+    }
+}
+
+/// Pages that a measurement's writes touched, where each begins at one.
+fn pages_written(measurement: &Measurement) -> u64 {
+    let writes = measurement.kinds.iter().filter(|it| it.kind == "write");
+    writes
+        .map(|it| OwnIo::of(it.count, it.bytes).requests)
+        .sum()
+}
+
+/// What this process did, where the kernel counts both that and the device's work. `written` is
+/// `None` where the file system moves data by itself.
 fn own_work(
     measurement: &Measurement,
     trial: &Trial,
     counters: &CountersDelta,
-    (behind, splitting): (Option<u64>, Option<Splitting>),
+    (written, splitting): (Option<Written>, Option<Splitting>),
 ) -> Option<OwnDeviceWork> {
     let (_, io) = (counters.device.as_ref()?, counters.process_io?);
     // Of a file system that is served by another program, that program's I/O would be "others'".
@@ -253,7 +297,9 @@ fn own_work(
         return None;
     }
     // What never reached the device was not disturbed there.
-    let is_from_memory = io.read_bytes + io.write_bytes == 0 && measurement.bytes_all > 0;
+    let submitted = written.map(|it| it.submitted(measurement, io.write_bytes));
+    let submitted = submitted.unwrap_or(io.write_bytes);
+    let is_from_memory = io.read_bytes + submitted == 0 && measurement.bytes_all > 0;
     if trial.access == Access::Buffered && is_from_memory {
         return None;
     }
@@ -267,12 +313,12 @@ fn own_work(
     };
     let reads = own_io("read", io.read_bytes);
     let is_files = matches!(trial.spec, ClientSpec::Files(_)) || metadata(measurement) > 0;
-    let own_writes = |behind| {
+    let own_writes = |written: Written| {
         let syncs = count(measurement, &["flush"]) + synced(measurement, trial);
-        let beside = behind + SYNC_BYTES * syncs + HOUSEKEEPING_BYTES;
-        own_io("write", io.write_bytes + beside)
+        let beside = written.behind + SYNC_BYTES * syncs + HOUSEKEEPING_BYTES;
+        own_io("write", submitted + beside)
     };
-    let writes = behind.filter(|_| !is_files).map(own_writes);
+    let writes = written.filter(|_| !is_files).map(own_writes);
     Some(OwnDeviceWork { reads, writes })
 }
 

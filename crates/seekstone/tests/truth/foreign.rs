@@ -85,6 +85,43 @@ fn a_neighbour_that_does_most_of_the_io_voids_the_number() {
     assert!(screen.contains(" came from other processes ("), "{screen}");
 }
 
+/// Bug: a file system that writes all data to its journal first was taken for a neighbour, who did
+/// 94 % of the I/O.
+#[test]
+fn writes_to_a_journal_are_our_own_and_a_neighbour_is_still_seen() {
+    let test = "writes_to_a_journal_are_our_own_and_a_neighbour_is_still_seen";
+    let scratch = Scratch::new();
+    let Some(made) = FileSystem::ext4(test, &scratch, 128, &["-E", "lazy_itable_init=0"]) else {
+        return;
+    };
+    let device = &made.device.as_ref().expect("a device").device;
+    let mount = |program: &str, args: &[&std::path::Path]| {
+        let ended = std::process::Command::new(program).args(args).status();
+        assert!(ended.expect(program).success(), "{program} {args:?}");
+    };
+    mount("umount", &[&made.root]);
+    let journalled = std::path::Path::new("-odata=journal");
+    mount("mount", &[journalled, device, &made.root]);
+    let path = made.root.join("mine");
+    fs::write(&path, vec![7; 16 << 20]).expect("a file");
+    let target = path.to_str().expect("a plain path");
+    let args = ["trial", target, "--overwrite", "--writes=100%"];
+    let run = || {
+        let rest = ["--duration=2s", "--no-save", "--quiet", "--json", "-"];
+        finish(scratch.seekstone(args.iter().chain(&rest))).json()["measurements"][0].clone()
+    };
+    let quiet = run();
+    assert!(share(&quiet) < 0.1, "{quiet}");
+    let stop = AtomicBool::new(false);
+    let disturbed = std::thread::scope(|scope| {
+        scope.spawn(|| disturb(device, &stop));
+        let disturbed = std::panic::catch_unwind(run);
+        stop.store(true, Ordering::Relaxed);
+        disturbed.expect("a run")
+    });
+    assert!(share(&disturbed) > 0.1, "{disturbed}");
+}
+
 /// What the device took is a part of what the kernel was entered for, and is told where its work
 /// was ours.
 #[test]

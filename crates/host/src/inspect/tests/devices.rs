@@ -5,6 +5,7 @@ use results::environment::TargetKind;
 use super::{GIB, InspectedPath, Machine, check_codes, device_names, directory};
 use crate::inspect::{
     BytesMoved, Layers, buffered_loops, has_poll_queues, request_bytes, short_seeks,
+    writes_of_each_byte,
 };
 
 #[test]
@@ -303,4 +304,13 @@ fn a_partition_has_the_requests_of_its_disk() {
     ] {
         assert_eq!(request_bytes(&machine.facts(), name), expected, "{name}");
     }
+}
+
+#[test]
+fn a_file_system_that_journals_data_writes_it_twice() {
+    let machine = Machine::new();
+    machine.file("proc/fs/ext4/sda1/options", "rw\ndata=journal\ncommit=5\n");
+    machine.file("proc/fs/ext4/sda2/options", "rw\ndata=ordered\n");
+    let of = |device| writes_of_each_byte(&machine.facts(), device);
+    assert_eq!(["sda1", "sda2", "sda3"].map(of), [2, 1, 1]);
 }
