@@ -55,6 +55,7 @@ impl Counters {
     }
 
     pub(crate) fn take_from(facts: &SystemRoots, device: Option<&str>) -> Self {
+        let machine = facts.proc_text("stat");
         Counters {
             cpu_ns: 0,
             process: facts
@@ -62,10 +63,8 @@ impl Counters {
                 .and_then(|text| process_times(&text)),
             io: facts.proc_text("self/io").map(|text| process_io(&text)),
             device: device.and_then(|name| device_activity(facts, name)),
-            steal_ticks: facts.proc_text("stat").and_then(|text| steal_ticks(&text)),
-            machine: facts
-                .proc_text("stat")
-                .and_then(|text| machine_ticks(&text)),
+            steal_ticks: machine.as_deref().and_then(steal_ticks),
+            machine: machine.as_deref().and_then(machine_ticks),
         }
     }
 
