@@ -149,7 +149,7 @@ pub fn gate_limits(sets: &RunSets<'_>, limits: &[GateLimit], style: &Style) -> S
 
 /// The figures that have a limit, each with the interval by which it is judged; none without
 /// limits.
-fn limited(limits: &[GateLimit], rows: &[GateRow]) -> Option<Vec<GateRow>> {
+pub(crate) fn limited(limits: &[GateLimit], rows: &[GateRow]) -> Option<Vec<GateRow>> {
     let limited = rows.iter().filter_map(|row| {
         let limit = limits.iter().find(|it| it.figure == row.figure)?;
         let ratio = limit.ratio;
@@ -193,27 +193,25 @@ fn judged(page: &mut TextPage<'_>, limits: &[GateLimit]) {
     }
 }
 
-/// What a gate of so many runs can see: `This gate sees p99 rise by 35 % or more. For 10 % it needs
-/// 8 runs a side.`
-fn power(limit: &GateLimit) -> Option<String> {
+/// What a gate of so many runs can see: `This gate sees p99 rise by 35 % or more. It needs 8 runs a
+/// side to pass an unchanged p99.`
+pub(crate) fn power(limit: &GateLimit) -> Option<String> {
     let sees = limit.sees?;
     let name = spoken(&limit.figure);
     let way = if sees > 1.0 { "rise" } else { "fall" };
     let least = format_count((sees - 1.0).abs() * 100.0);
-    let (_, change) = limit.rule.split_once(['>', '<'])?;
-    let change = change.trim_matches(['+', '-', '%', ' ']);
     let needs = match limit.runs_needed {
-        None => "it needs more than 1,000 runs a side".to_owned(),
-        Some(runs) if runs <= limit.base_runs.min(limit.new_runs) => "it has enough runs".into(),
-        Some(runs) => format!("it needs {runs} runs a side"),
+        None => "needs more than 1,000 runs a side".to_owned(),
+        Some(runs) if runs <= limit.base_runs.min(limit.new_runs) => "has enough runs".into(),
+        Some(runs) => format!("needs {runs} runs a side"),
     };
     Some(format!(
-        "This gate sees {name} {way} by {least} % or more. For {change} % {needs}."
+        "This gate sees {name} {way} by {least} % or more. It {needs} to pass an unchanged {name}."
     ))
 }
 
 /// A slow decline that no single comparison shows.
-fn trend(limit: &GateLimit) -> Option<String> {
+pub(crate) fn trend(limit: &GateLimit) -> Option<String> {
     // A step that the limit has shown is no slow decline.
     let is_step = limit.verdict == LimitVerdict::Exceeded;
     let trend = limit.trend.filter(|_| !is_step)?;

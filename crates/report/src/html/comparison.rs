@@ -135,7 +135,13 @@ pub fn gate_html(
             LimitVerdict::Undecided => "warning",
         };
         let (rule, evidence) = (escaped(&limit.rule), escaped(&gate::evidence(limit)));
-        format!("<p><span class=\"t {class}\">{mark}</span> <b>{rule}</b>: {evidence}</p>\n")
+        let more = gate::power(limit).into_iter().chain(gate::trend(limit));
+        let more: Vec<String> = more.map(|it| escaped(&it)).collect();
+        format!(
+            "<p><span class=\"t {class}\">{mark}</span> <b>{rule}</b>: {evidence}</p>\n\
+             <p class=\"legend\">{}</p>\n",
+            more.join(" ")
+        )
     });
     let title = gate::title(sets);
     let header = format!(
@@ -151,7 +157,7 @@ pub fn gate_html(
         HtmlSection::new(
             "figures",
             "Ratios, new over baseline",
-            gate_figures(sets, rows, runs.first(), &mut labels),
+            gate_figures(sets, limits, rows, runs.first(), &mut labels),
         ),
         HtmlSection::new("load", "Latency against load", alone(&load, &mut drawn)),
         HtmlSection::new(
@@ -168,23 +174,26 @@ pub fn gate_html(
     document(&title, &header, &sections, "", &labels.into_rules())
 }
 
+/// The ratios; with limits first those that have one, as they are judged.
 fn gate_figures(
     sets: &RunSets<'_>,
+    limits: &[GateLimit],
     rows: &[GateRow],
     run: Option<&Run>,
     labels: &mut Labels,
 ) -> String {
-    let ratios = gate::ratios(rows);
-    let mut figures = run.map_or_else(String::new, |run| table(run, &ratios, labels));
-    let below = [
-        sets.unlike(),
-        sets.too_few(),
-        Some(gate::TOGETHER.to_owned()),
-    ];
-    for text in below.into_iter().flatten() {
-        figures.push_str(&format!("<p class=\"legend\">{}</p>\n", escaped(&text)));
-    }
-    figures
+    let legend = |text: &str| format!("<p class=\"legend\">{}</p>\n", escaped(text));
+    let mut of = |rows: &[GateRow]| {
+        run.map_or_else(String::new, |run| table(run, &gate::ratios(rows), labels))
+    };
+    let limited = gate::limited(limits, rows).map(|it| of(&it));
+    let all = of(rows) + &legend(gate::TOGETHER);
+    let figures = match limited {
+        Some(limited) => limited + &folded("All metrics", &all),
+        None => all,
+    };
+    let below = [sets.unlike(), sets.too_few()].into_iter().flatten();
+    figures + &below.map(|it| legend(&it)).collect::<String>()
 }
 
 /// Curves with equal titles in one chart, and distributions of measurements with equal names.
