@@ -130,13 +130,8 @@ pub fn verdict(run: &Run) -> RunVerdict {
     let texts = quoted.iter().filter_map(|it| it.text.as_deref());
     let quoting = quoted.iter().filter(|it| it.is_quoting);
     let briefest = quoting.filter_map(|it| it.brief).min();
-    let text = match answer.begins_with_name {
-        true => texts.collect::<Vec<_>>().join("; "),
-        false => {
-            let sentences = texts.filter_map(|it| sentence(it, false));
-            sentences.collect::<Vec<_>>().join(" ")
-        }
-    };
+    let sentences = texts.filter_map(|it| sentence(it, answer.begins_with_name));
+    let text = sentences.collect::<Vec<_>>().join(" ");
     let text = text.trim_end_matches('.').to_owned();
     let text = text + &briefest.map_or_else(String::new, Brief::in_words);
     let answered = sentence(&text, answer.begins_with_name);

@@ -259,7 +259,13 @@ fn every_form_has_the_verdict() {
         let said = verdict(&run);
         let forms: [(&str, String); 6] = [
             ("screen", check_up(&run, &style)),
-            ("page", html(&run).replace("<span>", "").replace('µ', "u")),
+            (
+                "page",
+                html(&run)
+                    .replace("<span>", "")
+                    .replace("&#8288;", "")
+                    .replace('µ', "u"),
+            ),
             ("Markdown", markdown(&run)),
             ("JSON", json(&run)),
             ("CSV", csv_figures(&run)),
@@ -365,7 +371,7 @@ fn a_figure_of_each_kind_is_in_its_sentence() {
       TEST3 as-is takes 12.5 ms (12.1 .. 12.9). TEST4 after SPACE2
       as-is takes 21.0 ms (20.4 .. 21.6). TEST3 durable takes 1.43 s (1.39 .. 1.47).
     ssd, unstable
-      wsat: steady, IOPS 91,910/s (91,870 .. 91,950); lat: 3 rounds,
+      wsat: steady, IOPS 91,910/s (91,870 .. 91,950). lat: 3 rounds,
       too few to tell whether it is steady (8 at least).
     replay, reliable
       Replayed 60,000 requests in 5 min. The target kept up.
@@ -374,8 +380,8 @@ fn a_figure_of_each_kind_is_in_its_sentence() {
       20,200).
     compare, reliable
       64KiB against 1KiB: read rate 82 % lower (81 to 84 %). 1KiB
-      against 1KiB: fewer than 5 complete rounds: no difference is claimed. 64KiB
-      against 1KiB: read rate 82 % lower (81 to 84 %).
+      against 1KiB: no difference is claimed from fewer than 5 complete rounds.
+      64KiB against 1KiB: read rate 82 % lower (81 to 84 %).
     study, reliable
       read rate: block 64KiB is 0.175 (0.164 .. 0.186) times as fast
       as 1KiB (host linux1).
@@ -479,16 +485,8 @@ fn a_run_of_mostly_unstable_rows_is_not_reliable() {
         let share = standing.split_once(' ').expect("a word").1;
         assert!(text.contains(share), "{share}: {text}");
     };
-    check(
-        3,
-        Trust::Unstable,
-        "UNSTABLE 2 of 5 results reliable, 3 unstable",
-    );
-    check(
-        2,
-        Trust::Reliable,
-        "RELIABLE 3 of 5 results reliable, 2 unstable",
-    );
+    check(3, Trust::Unstable, "UNSTABLE 2 of 5 reliable, 3 unstable");
+    check(2, Trust::Reliable, "RELIABLE 3 of 5 reliable, 2 unstable");
 }
 
 /// Latency of an overload says how long the trial was: it is not quoted.

@@ -303,13 +303,13 @@ fn of_host(host: &RankShare) -> Row {
     host.row(figures.into_iter().flatten(), "")
 }
 
-/// Tests of the paper are quoted by their time, others by a rate.
-fn saying(test: &FileTest) -> Option<Saying> {
+/// Tests of the paper are quoted by their time, others by the rate that represents all of them.
+fn saying(test: &FileTest, headline: &str) -> Option<Saying> {
     let is_numbered = test.test.starts_with(|it: char| it.is_ascii_digit());
     let (verb, unit, value) = match test.bytes_per_second {
         _ if is_numbered => (" takes", Unit::Seconds, test.elapsed_seconds),
-        Some(rate) => ("", Unit::BytesPerSecond, rate),
-        None => ("", Unit::PerSecond, test.items_per_second),
+        Some(rate) if headline == "throughput" => ("", Unit::BytesPerSecond, rate),
+        _ => ("", Unit::PerSecond, test.items_per_second),
     };
     let text = || match unit {
         Unit::PerSecond => format!("{} {}", test.name(), with_unit(unit, value, "files/s")),
@@ -357,7 +357,7 @@ fn row(found: &FileTests, test: &FileTest) -> Row {
         .quoted_with_interval()
         .listed(found.is_listed(test))
         .with_replicates(test.passes.iter().map(replicate).collect())
-        .saying(saying(test))
+        .saying(saying(test, found.headline()))
 }
 
 /// A pass; with a stonewall, the work done by then.

@@ -109,7 +109,7 @@ impl Study {
             true => String::new(),
             false => format!(" ({} count)", counts.join(" and ")),
         };
-        format!("fewer than {PAIRS_MIN} complete rounds{counts}: no difference is claimed")
+        format!("no difference is claimed from fewer than {PAIRS_MIN} complete rounds{counts}")
     }
 
     /// What is better and worse and by how much, and where no difference was shown, a sentence
