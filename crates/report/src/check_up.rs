@@ -15,7 +15,7 @@ use crate::standing;
 use crate::style::{Style, Tone};
 use crate::target;
 use crate::verdicts::goals;
-use crate::warnings;
+use crate::warnings::{self, SCREEN};
 
 /// The command that measures several targets.
 const COMPARE: &str = "compare";
@@ -25,6 +25,16 @@ pub(crate) const FINDINGS: &str = "Findings";
 
 /// Everything an administrator needs of a run, on one screen. Where it was saved is not shown.
 pub fn check_up(run: &Run, style: &Style) -> String {
+    let page = shortened(run, style, 0);
+    let beyond = page.lines().saturating_sub(SCREEN);
+    match beyond > 0 && !style.all && run.settings.command == "run" {
+        true => shortened(run, style, beyond).finish(),
+        false => page.finish(),
+    }
+}
+
+/// The same, where a load curve takes so many lines less, as far as it can.
+fn shortened<'a>(run: &Run, style: &'a Style, beyond: usize) -> TextPage<'a> {
     let mut page = TextPage::new(style);
     header(&mut page, run);
     let mut tables = run.tables.iter();
@@ -37,7 +47,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     let curves = run.curves.iter();
     for curve in curves.filter(|_| style.all || run.curves.len() == 1) {
         page.blank();
-        curve::section(&mut page, curve, run.goals.len());
+        curve::section(&mut page, curve, [run.goals.len(), beyond]);
     }
     // A check-up has the rows of other trials.
     if let Some(curve) = run.curve().filter(|_| run.measurements.is_empty()) {
@@ -54,7 +64,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     standing::answer(&mut answer, run);
     warnings::section(&mut page, run, answer.lines());
     page.append(&answer);
-    page.finish()
+    page
 }
 
 /// What was measured, such as `Quick benchmark of /data`.

@@ -65,9 +65,9 @@ pub(crate) const fn channel_name(channel: Channel) -> &'static str {
     }
 }
 
-/// The chart, with the levels beside it where the page is wide enough. It gives up rows for lines
-/// that stand below it on the page.
-pub(crate) fn section(page: &mut TextPage<'_>, curve: &Curve, below: usize) {
+/// The chart, with the levels beside it where the page is wide enough. It gives up rows for goals
+/// that stand below it and for lines beyond the screen. On a narrow page these take all of it.
+pub(crate) fn section(page: &mut TextPage<'_>, curve: &Curve, [goals, beyond]: [usize; 2]) {
     page.heading(&title(curve));
     let style = *page.style;
     let width = style.columns() - INDENT;
@@ -75,13 +75,16 @@ pub(crate) fn section(page: &mut TextPage<'_>, curve: &Curve, below: usize) {
     let (room, rows) = match is_beside {
         true => (
             width - PANEL - GAP,
-            ROWS_MAX.saturating_sub(below).max(ROWS_MIN),
+            ROWS_MAX.saturating_sub(goals + beyond).max(ROWS_MIN),
         ),
         // The levels stand below it.
         false => (width, ROWS_MIN - 1),
     };
     let columns = room.min(COLUMNS_MAX);
-    let drawn = chart(curve, [columns, rows], &style);
+    let drawn = match is_beside || beyond == 0 {
+        true => chart(curve, [columns, rows], &style),
+        false => Vec::new(),
+    };
     let panel = match is_beside {
         true => panel(curve, PANEL),
         // Levels of open loads have a line more each.

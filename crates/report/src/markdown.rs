@@ -83,7 +83,7 @@ pub(crate) fn verdict(run: &Run) -> String {
             .goals
             .map_or_else(String::new, |goals| format!(" Goals: {}.", goals.name()));
         let sentence = plain(&it.sentence);
-        let share = share(run).map_or_else(String::new, |it| format!(", {it}"));
+        let share = share(&run.tables()).map_or_else(String::new, |it| format!(", {it}"));
         format!(
             "\n**{sentence}** Trust: {}{because}{share}.{goals}\n",
             it.trust.name()

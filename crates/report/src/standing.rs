@@ -89,7 +89,7 @@ fn shown(run: &Run) -> &[Measurement] {
 }
 
 /// How many results can be trusted how far.
-pub(crate) fn counts(tables: &[Table]) -> [(Trust, usize); 3] {
+fn counts(tables: &[Table]) -> [(Trust, usize); 3] {
     let trust = |row: &Row| row.trust;
     counted(&main_rows(tables).iter().map(trust).collect::<Vec<_>>())
 }
@@ -102,8 +102,8 @@ fn counted(rows: &[Trust]) -> [(Trust, usize); 3] {
 }
 
 /// How many results are reliable and how many are not, if any is not.
-pub(crate) fn share(run: &Run) -> Option<String> {
-    let counts = counts(&run.tables());
+pub(crate) fn share(tables: &[Table]) -> Option<String> {
+    let counts = counts(tables);
     let all: usize = counts.iter().map(|it| it.1).sum();
     of_counts(counts).filter(|_| counts[0].1 < all)
 }
@@ -137,8 +137,14 @@ fn of_counts(counts: [(Trust, usize); 3]) -> Option<String> {
     let all: usize = counts.iter().map(|it| it.1).sum();
     let are_reliable = counts[0].1 == all;
     let found = counts.into_iter().filter(|(_, rows)| *rows > 0);
+    // Several words fill a line of 80 columns.
+    let noun = if found.clone().count() > 1 {
+        ""
+    } else {
+        " results"
+    };
     let found = found.enumerate().map(|(at, (trust, rows))| match at {
-        0 => format!("{rows} of {all} results {}", trust.name()),
+        0 => format!("{rows} of {all}{noun} {}", trust.name()),
         _ => format!("{rows} {}", trust.name()),
     });
     match all {

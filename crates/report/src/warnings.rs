@@ -8,11 +8,11 @@ use crate::style::Tone;
 
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
-/// The page has no more lines than this on account of warnings, with `below` more under them.
-const LINES: usize = 36;
+/// Lines of a screen. It has no more on account of warnings, with `below` more under them.
+pub(crate) const SCREEN: usize = 36;
 /// A longer page is a list that is scrolled through in any case.
 const LIST: usize = 60;
-/// So many are shown whatever room they take.
+/// So many are shown whatever room they take, and one of a check-up, which fits a screen.
 const ALWAYS: usize = 2;
 /// Measurements named of which the same is said, on a page that is so wide at least.
 const ALIKE_SHOWN: usize = 3;
@@ -61,7 +61,7 @@ pub(crate) fn section(page: &mut TextPage<'_>, run: &Run, below: usize) {
     // A list of many rows is not kept short by what it does not warn of.
     let most = match page.lines() > LIST {
         true => usize::MAX,
-        false => LINES.saturating_sub(below),
+        false => SCREEN.saturating_sub(below),
     };
     let items = |page: &mut TextPage<'_>, shown: usize| {
         let title = match gathered.len() - shown {
@@ -75,7 +75,8 @@ pub(crate) fn section(page: &mut TextPage<'_>, run: &Run, below: usize) {
     let invalid = gathered
         .iter()
         .filter(|it| it.severity == Severity::Invalid);
-    let least = invalid.count().max(ALWAYS).min(gathered.len());
+    let always = ALWAYS - usize::from(run.settings.command == "run");
+    let least = invalid.count().max(always).min(gathered.len());
     let mut shown = least.max(SHOWN).min(gathered.len());
     while shown > least && !page.within(most, |page| items(page, shown)) {
         shown -= 1;

@@ -1,5 +1,7 @@
 //! The top of a page: what was found in a sentence, how far it can be trusted, where and when.
 
+use std::collections::BTreeSet;
+
 use results::{LimitVerdict, Run, Severity, Status, Table, Trust};
 use units::{format_counted, format_duration_ns};
 
@@ -9,7 +11,7 @@ use crate::check_up::{CONCLUSIONS, FINDINGS, distinct, machine, page_title, plac
 use crate::list::moment;
 use crate::markup::{escaped, in_print};
 use crate::names::capitalised;
-use crate::standing::counts;
+use crate::standing::share;
 use crate::target::in_brief;
 use crate::verdicts::{evidence, verdict_word};
 
@@ -111,11 +113,7 @@ const fn goal_class(outcome: LimitVerdict) -> &'static str {
 /// How far the verdict can be trusted, whether goals were met, how many results are not reliable,
 /// and how many warnings there are.
 fn standing(run: &Run, tables: &[Table]) -> String {
-    let counts = counts(tables);
-    let all: usize = counts.iter().map(|it| it.1).sum();
-    let [(_, reliable), ..] = counts;
-    let rows = (reliable < all && all > 1)
-        .then(|| format!("<span class=\"t\">{reliable} of {all} results reliable</span>"));
+    let rows = share(tables).map(|it| format!("<span class=\"t\">{it}</span>"));
     let verdict = run.verdict.iter();
     let verdict = verdict.flat_map(|it| {
         let word = it.trust.name();
@@ -126,24 +124,14 @@ fn standing(run: &Run, tables: &[Table]) -> String {
         });
         std::iter::once(trust).chain(goals)
     });
-    let mut parts: Vec<String> = verdict.chain(rows).collect();
-    for severity in [Severity::Invalid, Severity::Warning] {
-        let of = run.all_warnings().filter(|it| it.severity == severity);
-        let mut codes: Vec<&str> = of.map(|it| it.code.as_str()).collect();
-        codes.sort_unstable();
-        codes.dedup();
-        if !codes.is_empty() {
-            let class = severity.name();
-            let noun = match severity {
-                Severity::Invalid => "invalid result",
-                _ => "warning",
-            };
-            let counted = format_counted(codes.len() as u64, noun);
-            parts.push(format!(
-                "<a class=\"t {class}\" href=\"#warnings\">{counted}</a>"
-            ));
-        }
-    }
+    let heavy = run.all_warnings().filter(|it| it.severity > Severity::Info);
+    let heavy: BTreeSet<(Severity, &str)> =
+        heavy.map(|it| (it.severity, it.code.as_str())).collect();
+    let warnings = heavy.last().map(|(worst, _)| {
+        let (class, counted) = (worst.name(), format_counted(heavy.len() as u64, "warning"));
+        format!("<a class=\"t {class}\" href=\"#warnings\">{counted}</a>")
+    });
+    let parts: Vec<String> = verdict.chain(rows).chain(warnings).collect();
     parts.join(" ")
 }
 
@@ -163,7 +151,9 @@ fn in_parts(sentence: &str) -> String {
     }
     let parts = joined.split(", ").map(escaped);
     let parts: Vec<String> = parts.map(|part| format!("<span>{part}")).collect();
-    parts.join(",</span> ") + "</span>"
+    let joined = parts.join(",</span> ") + "</span>";
+    // Some browsers break a line after a dash even before such a space.
+    joined.replace("–\u{a0}", "–&#8288;\u{a0}")
 }
 
 #[cfg(test)]

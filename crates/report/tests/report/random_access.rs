@@ -56,7 +56,7 @@ fn reads_and_writes_stand_side_by_side() {
 
       Random 4 KiB reads within 256 MiB: mean service time 13.9 ms (12.8 .. 14.8). Random 4 KiB
       writes within 256 MiB: mean service time 14.6 ms (13.8 .. 15.8).
-      RELIABLE 9 of 10 results reliable, 1 unstable, up to 2 % background I/O
+      RELIABLE 9 of 10 reliable, 1 unstable, up to 2 % background I/O
     ");
 }
 

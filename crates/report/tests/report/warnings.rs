@@ -94,7 +94,7 @@ fn storage_that_changed_is_said_beside_the_answer() {
         "{screen}"
     );
     for expected in [
-        "5 of 6 results reliable, 1 unstable, load curve unstable",
+        "5 of 6 reliable, 1 unstable, load curve unstable",
         "\n! random read 4 KiB, QD1",
         "warning one of two levels",
         "Random reads: one client waits",
