@@ -101,14 +101,14 @@ pub fn html(run: &Run) -> String {
     let mut drawn = PageCharts::default();
     let mut labels = Labels::default();
     let figures = verdict::findings(run) + &tables::all(run, &tables, &mut labels);
-    let pictures = of_tables::all(run);
-    let pictures = match pictures.as_slice() {
-        [_] => alone(&pictures, &mut drawn),
-        _ => grid("", &pictures, &mut drawn),
+    let charts = of_tables::all(run);
+    let charts = match charts.as_slice() {
+        [_] => alone(&charts, &mut drawn),
+        _ => grid("", &charts, &mut drawn),
     };
     let sections = [
         HtmlSection::new("load", "Latency against load", alone(&curves, &mut drawn)),
-        HtmlSection::new("pictures", "Pictures", pictures),
+        HtmlSection::new("charts", "Charts", charts),
         over_time(run, &mut drawn),
         HtmlSection::new("figures", "Results", figures),
         HtmlSection::new("warnings", "Warnings", facts::warnings(run)),

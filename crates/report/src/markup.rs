@@ -28,9 +28,27 @@ pub(crate) fn escaped_lines(text: &str) -> String {
     lines.join("\n")
 }
 
+/// Text in which what stands between backticks is set as code.
+pub(crate) fn with_commands(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let parts = parts.chunks(2).map(|part| match part {
+        [text, command] => format!("{}<code>{}</code>", escaped(text), escaped(command)),
+        _ => escaped(part[0]),
+    });
+    parts.collect()
+}
+
 /// A number of ours with its unit as in print: `412 µs`, `409 – 415`. It is not markup yet.
 pub(crate) fn in_print(text: &str) -> String {
-    text.replace(" .. ", " – ").replace(" us", " µs")
+    let mut parts = text.split(" us");
+    let mut printed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_unit = printed.ends_with(|it: char| it.is_ascii_digit())
+            && !part.starts_with(|it: char| it.is_alphanumeric());
+        printed += if is_unit { " µs" } else { " us" };
+        printed += part;
+    }
+    printed.replace(" .. ", " – ")
 }
 
 /// The value and the interval of a figure in words.
@@ -87,10 +105,22 @@ mod tests {
     }
 
     #[test]
+    fn commands_are_set_as_code() {
+        let check = |text: &str, expected: &str| assert_eq!(with_commands(text), expected);
+        check(
+            "run `a <b>` or `c`.",
+            "run <code>a &lt;b&gt;</code> or <code>c</code>.",
+        );
+        check("plain", "plain");
+    }
+
+    #[test]
     fn numbers_are_set_as_in_print() {
         let check = |text: &str, expected: &str| assert_eq!(in_print(text), expected);
         check("412 us", "412 µs");
         check("409 .. 415 us", "409 – 415 µs");
         check("18,400/s", "18,400/s");
+        // Bug: words lost their letter, as in "11 µsers".
+        check("11 users use 5 us.", "11 users use 5 µs.");
     }
 }

@@ -466,17 +466,23 @@ impl Table {
 
     /// The rows in their order, or, where they are ranked, the best first.
     pub fn ranked(&self) -> Vec<&Row> {
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
-        if self.show.is_ranked {
-            let rank = |row: &&Row| {
-                let head = row.headline().filter(|it| it.value.value.is_finite());
-                head.map_or(f64::INFINITY, |it| match it.metric.better {
-                    Better::Higher => -it.value.value,
-                    Better::Lower | Better::Neither => it.value.value,
-                })
-            };
-            rows.sort_by(|one, other| rank(one).total_cmp(&rank(other)));
+        match self.show.is_ranked {
+            true => self.best_first(),
+            false => self.rows.iter().collect(),
         }
+    }
+
+    /// The rows by their headlines, the best first.
+    pub fn best_first(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        let rank = |row: &&Row| {
+            let head = row.headline().filter(|it| it.value.value.is_finite());
+            head.map_or(f64::INFINITY, |it| match it.metric.better {
+                Better::Higher => -it.value.value,
+                Better::Lower | Better::Neither => it.value.value,
+            })
+        };
+        rows.sort_by(|one, other| rank(one).total_cmp(&rank(other)));
         rows
     }
 

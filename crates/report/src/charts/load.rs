@@ -16,6 +16,7 @@ use crate::plot::{Extent, Guide, Guided, Plot, PlotPoint, Series, SideOf};
 
 /// Levels further than this factor from everything measured would flatten the curve.
 const LEVEL_REACH: f64 = 2.5;
+const MEAN: &str = "mean latency";
 /// How a curve is read.
 const NOTE: &str = "Hollow points are estimates. Bands and bars are 95 % intervals.";
 
@@ -44,7 +45,8 @@ pub(crate) fn curve(curve: &Curve) -> Option<Plot> {
 fn idle(curve: &Curve, fewest: &CurvePoint) -> Guide {
     let time = fewest.time(curve.channel).value;
     let printed = in_print(&format_duration_ns(time));
-    Guide::height(Extent::exact(time / SECOND), format!("idle {printed}"))
+    let of = level_of(curve);
+    Guide::height(Extent::exact(time / SECOND), format!("idle {printed} {of}"))
 }
 
 /// The time that the levels are about, estimates included: what a screen shows. Nothing hides a
@@ -76,19 +78,30 @@ pub fn curve_glyphs(curve: &Curve, columns: usize, rows: usize) -> Vec<Vec<Glyph
     })
 }
 
-/// The curves of several runs in one chart: the time that their levels are about.
+/// The curves of several runs in one chart: the time that their levels are about, or the mean
+/// latency where that differs.
 pub(crate) fn overlaid(curves: &[(String, &Curve)]) -> Option<Plot> {
     let (_, first) = curves.first()?;
+    let (judged, mut names) = (
+        judged_name(first),
+        curves.iter().map(|it| judged_name(it.1)),
+    );
+    let is_one = names.all(|it| it == judged);
     let series = curves.iter().map(|(name, curve)| {
         let points: Vec<&CurvePoint> = cited_points(curve).collect();
-        let of = |point: &CurvePoint| Some(point.time(curve.channel));
+        let of = |point: &CurvePoint| match is_one {
+            true => Some(point.time(curve.channel)),
+            false => Some(point.response),
+        };
         of_points(&points, curve.arrivals, name, &of)
     });
     let series = series.filter(|it| !it.places.is_empty());
-    let mut plot = over_load(first, &judged_name(first), series.collect())?;
+    let name = if is_one { judged.as_str() } else { MEAN };
+    let mut plot = over_load(first, name, series.collect())?;
     if curves.len() > 1 {
         // What was found at a level differs from curve to curve.
-        plot.guides.retain(|it| it.of == Guided::Up);
+        let is_kept = |it: &Guide| it.of == Guided::Up && is_one;
+        plot.guides.retain(is_kept);
         plot.guides.iter_mut().for_each(|it| it.found = None);
     }
     Some(plot.titled(&first.title, NOTE))
@@ -142,11 +155,7 @@ fn over_load(curve: &Curve, name: &str, series: Vec<Series>) -> Option<Plot> {
 type TimeOf = (String, Box<dyn Fn(&CurvePoint) -> Option<Estimate>>, bool);
 
 fn times_of(curve: &Curve) -> Vec<TimeOf> {
-    let mut found: Vec<TimeOf> = vec![(
-        "mean latency".into(),
-        Box::new(|it| Some(it.response)),
-        false,
-    )];
+    let mut found: Vec<TimeOf> = vec![(MEAN.into(), Box::new(|it| Some(it.response)), false)];
     match curve.percentile {
         Some(p) => {
             let name = format!("{} latency", percentile_name(p));
@@ -209,9 +218,14 @@ fn of_points(
     }
 }
 
+/// What the levels are of.
+fn level_of(curve: &Curve) -> String {
+    curve.percentile.map_or("mean".to_owned(), percentile_name)
+}
+
 fn level(curve: &Curve, level: &CurveLevel) -> Guide {
     let time = in_print(&format_duration_ns(level.level_ns as f64));
-    let of = curve.percentile.map_or("mean".to_owned(), percentile_name);
+    let of = level_of(curve);
     let (found, text) = match level.outcome {
         LevelOutcome::Reached { load, .. } => {
             let printed = Printed::of(&Figure::iops(load)).in_line();

@@ -52,7 +52,11 @@ pub(crate) fn plots(run: &Run) -> (Vec<Plot>, Vec<Plot>) {
     for (name, clients, series) in run.intervals().take(MEASUREMENTS_MAX) {
         let measurement = run.measurement(name);
         let rate = rate(measurement.map_or(Work::Operation, |it| it.work));
-        let clients = format_counted(u64::from(clients), "client");
+        let clients = || format!("{name}, {}", format_counted(u64::from(clients), "client"));
+        let title = measurement
+            .map(|it| it.title.clone())
+            .filter(|it| !it.is_empty());
+        let title = title.unwrap_or_else(clients);
         let is_drawn = measurement.is_some_and(|it| it.intervals.len() > 1);
         let own = [rate, LATENCY].into_iter().filter(|_| !is_drawn);
         let samples = series.condensed(INTERVALS_MAX);
@@ -66,7 +70,7 @@ pub(crate) fn plots(run: &Run) -> (Vec<Plot>, Vec<Plot>) {
                 Unit::PerSecond => measurement.map_or_else(Vec::new, law),
                 _ => Vec::new(),
             };
-            let title = format!("{name}, {clients}: {}", of.0);
+            let title = format!("{title}: {}", of.0);
             let plot = plot((of.0, of.1), vec![values(of.0, &samples, of)], guides);
             plots.extend(plot.map(|it| it.titled(title, note.as_str())));
         }

@@ -174,6 +174,6 @@ fn line(row: &ListRow) -> String {
          <td>{mark}{}</td></tr>\n",
         escaped(&moment(&row.started_at)),
         escaped(&row.command),
-        escaped(&row.headline),
+        escaped(&in_print(&row.headline)),
     )
 }

@@ -6,7 +6,7 @@ use units::{Bytes, format_counted, format_duration_ns};
 
 use super::tables::folded;
 use crate::check_up::machine;
-use crate::markup::{escaped, escaped_lines, in_print};
+use crate::markup::{escaped, escaped_lines, in_print, with_commands};
 use crate::names::words;
 use crate::note;
 use crate::standing;
@@ -16,7 +16,7 @@ use crate::target::{device_in_brief, file_system_in_full, in_brief, joined, raid
 const SCOPES_SHOWN: usize = 6;
 
 /// So many warnings are not folded.
-const WARNINGS_SHOWN: usize = 4;
+const WARNINGS_SHOWN: usize = 3;
 
 /// One warning, and of what it is said.
 struct Remark<'a> {
@@ -55,20 +55,19 @@ fn remarks(run: &Run) -> Vec<Remark<'_>> {
 /// The warnings; more of them, and what only informs below them, are folded.
 pub(super) fn warnings(run: &Run) -> String {
     let remarks = remarks(run);
-    let (mut heavy, notes): (Vec<&Remark<'_>>, Vec<&Remark<'_>>) = remarks
+    let (heavy, notes): (Vec<&Remark<'_>>, Vec<&Remark<'_>>) = remarks
         .iter()
         .partition(|it| it.warning.severity > Severity::Info);
     let list = |remarks: &[&Remark<'_>]| {
         let items: Vec<String> = remarks.iter().map(|it| item(it)).collect();
         format!("<ul class=\"warnings\">\n{}</ul>\n", items.concat())
     };
-    let (first, others) = match heavy.is_empty() {
+    let (mut first, notes) = match heavy.is_empty() {
         true => (notes, Vec::new()),
-        false => {
-            let others = heavy.split_off(heavy.len().min(WARNINGS_SHOWN));
-            (heavy, [others, notes].concat())
-        }
+        false => (heavy, notes),
     };
+    let others = first.split_off(first.len().min(WARNINGS_SHOWN));
+    let others = [others, notes].concat();
     let rest = match others.len() as u64 {
         0 => String::new(),
         count => folded(&format!("{count} more"), &list(&others)),
@@ -88,7 +87,7 @@ fn item(remark: &Remark<'_>) -> String {
     }
     let mut text = format!(
         "<li><span class=\"t {word}\">{word}</span><div>{}<small>{} · {}</small>",
-        escaped(&remark.warning.text()),
+        with_commands(&remark.warning.text()),
         escaped(&words(remark.warning.code.as_str())),
         escaped(&scopes)
     );
@@ -97,7 +96,7 @@ fn item(remark: &Remark<'_>) -> String {
         let others: Vec<String> = remark
             .others
             .iter()
-            .map(|other| format!("<li>{}</li>", escaped(other)))
+            .map(|other| format!("<li>{}</li>", with_commands(other)))
             .collect();
         text.push_str(&format!(
             "<details><summary>{count}</summary><ul>{}</ul></details>",

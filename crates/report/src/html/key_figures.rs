@@ -3,6 +3,8 @@
 
 use results::{Figure, Row, Run, Table, Trust, Unit};
 
+use units::format_counted;
+
 use crate::figure::{QUOTED, subject};
 use crate::markup::{Printed, escaped, in_print};
 use crate::names::{metric_words, words};
@@ -43,8 +45,10 @@ pub(super) fn all(run: &Run, tables: &[Table]) -> String {
 
 /// The rows that can be shown, the most important first: levels of a load curve, what lists of
 /// runs quote, all others.
-fn rows<'a>(run: &Run, tables: &'a [Table]) -> Vec<(&'a Table, &'a Row)> {
-    let tables = tables.iter().filter(|it| !it.are_steps && !it.is_points());
+fn rows<'a>(run: &Run, all_tables: &'a [Table]) -> Vec<(&'a Table, &'a Row)> {
+    let tables = all_tables
+        .iter()
+        .filter(|it| !it.are_steps && !it.is_points());
     // Without trials and load curves the first table is what the run is about.
     let is_of_trials = !run.measurements.is_empty() || run.curve().is_some();
     let tables = tables.take(if is_of_trials { usize::MAX } else { 1 });
@@ -75,11 +79,20 @@ fn rows<'a>(run: &Run, tables: &'a [Table]) -> Vec<(&'a Table, &'a Row)> {
         rows.retain(|(_, row)| row.trust == Trust::Reliable);
     }
     if let Some((table, _)) = rows.first() {
-        let order = table.ranked();
+        let order = match run.note {
+            Some(_) => table.best_first(),
+            None => table.ranked(),
+        };
         let rank = |row: &Row| order.iter().position(|it| std::ptr::eq(*it, row));
         rows.sort_by_key(|it| (place(it), rank(it.1)));
     }
-    last_level.into_iter().chain(rows).collect()
+    // A load curve has few of these: its points say what latency goes with a load.
+    let points = all_tables
+        .iter()
+        .filter(|it| it.is_points() && run.measurements.is_empty());
+    let points = points.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+    let points = points.filter(|it| is_shown(it) && it.1.trust == Trust::Reliable);
+    last_level.into_iter().chain(rows).chain(points).collect()
 }
 
 fn is_known(figure: &Figure) -> bool {
@@ -97,6 +110,10 @@ fn name(run: &Run, table: &Table, row: &Row) -> String {
             format!("{title} at {}", in_print(&level_with_unit(level)))
         }
         _ if row.levels.is_empty() => words(&name),
+        _ if table.is_points() => match name.parse() {
+            Ok(clients) => format_counted(clients, "client"),
+            Err(_) => words(&name),
+        },
         // The name of a target may have the sign, too.
         _ => table
             .factors

@@ -5,7 +5,7 @@ use results::{Figure, Metric, Role, Row, Run, Table, Trust, Unit};
 use units::format_counted;
 
 use crate::figure::{indicative_legend, legend};
-use crate::markup::{Printed, escaped, in_print};
+use crate::markup::{Printed, escaped, in_print, with_commands};
 use crate::names::{capitalised, metric_words, words};
 use crate::plot::Extent;
 use crate::plot::axis::{Axis, AxisScale, tick_label};
@@ -82,7 +82,10 @@ pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
             text.push_str(&folded("More metrics", &details));
         }
         for note in &table.notes {
-            text.push_str(&format!("<p class=\"legend\">{}</p>\n", escaped(note)));
+            text.push_str(&format!(
+                "<p class=\"legend\">{}</p>\n",
+                with_commands(&in_print(note))
+            ));
         }
         text.push_str("</details>\n");
     }

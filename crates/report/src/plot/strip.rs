@@ -19,7 +19,7 @@ const WIDTH: f64 = 150.0;
 const HEIGHT: f64 = 16.0;
 const INSET: f64 = 6.0;
 /// Of a label, for each of its letters.
-const LETTER: f64 = 5.0;
+const LETTER: f64 = 6.4;
 /// Where labels end and strips begin in a picture, where strips end, and the room around them.
 const LEFT: f64 = 320.0;
 const RIGHT: f64 = 600.0;

@@ -13,8 +13,8 @@ const HEIGHT: f64 = 320.0;
 const WIDTH_ALONE: f64 = 780.0;
 /// Of a label, for each of its letters.
 const LETTER: f64 = 6.6;
-/// Labels nearer than this stand on each other.
-const LABEL_HEIGHT: f64 = 14.0;
+/// Labels nearer than this stand on each other on a narrow page.
+const LABEL_HEIGHT: f64 = 28.0;
 /// A drawing as small as a line of words.
 const SPARK: (f64, f64) = (220.0, 40.0);
 /// Half the width of a label.
@@ -410,17 +410,22 @@ impl Ink<'_> {
         text + &format!("<g class=\"{class}\">{dots}</g></g>\n")
     }
 
-    /// The area between the lower and the upper ends of the intervals.
+    /// The areas between the lower and the upper ends of the intervals, broken where the line leads
+    /// to an estimate, which has none.
     fn band(&self, series: &Series) -> String {
-        let end = |of: fn(Extent) -> f64| {
-            let results = series.places.iter().filter(|it| !it.is_estimate);
-            results.map(move |it| [it.at[0].value, of(it.at[1])])
-        };
-        if !series.places.iter().any(|it| it.at[1].is_wide()) {
-            return String::new();
-        }
-        let around: Vec<[f64; 2]> = end(|it| it.high).chain(end(|it| it.low).rev()).collect();
-        format!("<path class=\"band\" d=\"{}Z\"/>", self.line(&around))
+        let parts = series
+            .places
+            .chunk_by(|one, next| one.is_estimate == next.is_estimate);
+        let areas = parts.filter(|part| {
+            part.len() > 1 && !part[0].is_estimate && part.iter().any(|it| it.at[1].is_wide())
+        });
+        let areas = areas.map(|part| {
+            let end =
+                |of: fn(Extent) -> f64| part.iter().map(move |it| [it.at[0].value, of(it.at[1])]);
+            let around: Vec<[f64; 2]> = end(|it| it.high).chain(end(|it| it.low).rev()).collect();
+            format!("<path class=\"band\" d=\"{}Z\"/>", self.line(&around))
+        });
+        areas.collect()
     }
 
     /// A line through places, broken where one is no number.

@@ -1,5 +1,6 @@
 //! Every form of every kind of run.
 
+mod charts;
 mod files;
 mod forms;
 mod hostile;
