@@ -1,5 +1,5 @@
 "use strict";
-// Follows a run: figures as they come, and the finished page in the end.
+// Follows a run: numbers as they come, and the finished page in the end.
 (() => {
   const [LEFT, RIGHT, TOP, FLOOR] = [66, 546, 30, 274];
   const find = (id) => document.getElementById(id);
@@ -79,6 +79,8 @@
     }
     const { iops, mean_us, error, p99_us, left_s } = glimpse;
     Object.assign(part, { iops, mean_us, error, p99_us });
+    // Of two trials alike, the second begins anew.
+    if (part.points.at(-1)?.operations > glimpse.operations) part.points = [];
     part.points.push(glimpse);
     if (part.points.length > 600) part.points.splice(0, part.points.length - 600);
     row(part);
@@ -108,7 +110,7 @@
     events.close();
     is_over = true;
     if (!event.data) {
-      find("lead").textContent = "The run ended without figures: see the terminal";
+      find("lead").textContent = "The run ended without results. See the terminal";
       return;
     }
     document.open();
