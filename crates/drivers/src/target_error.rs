@@ -67,7 +67,7 @@ pub enum TargetError {
         /// Who holds it.
         holders: String,
     },
-    /// The system does not tell enough to know that nobody uses it.
+    /// The system reports too little to know that the device is unused.
     #[error(
         "{device} is not overwritten: {what}, so it may be in use. Run as root, where /dev, /proc \
          and /sys are whole"
@@ -78,13 +78,13 @@ pub enum TargetError {
         /// What is not known.
         what: String,
     },
-    /// The kernel says that somebody else has the device for himself.
+    /// The kernel says that another user has exclusive access to the device.
     #[error("{device} is not overwritten: it is in use by the system or by another program")]
     Busy {
         /// The device named.
         device: String,
     },
-    /// The device carries what looks like data.
+    /// The device has what looks like data.
     #[error(
         "{device} is not overwritten: it carries {found}. If that may go, confirm with the name of \
          the device, {name}"

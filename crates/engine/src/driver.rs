@@ -1,4 +1,4 @@
-//! The seam between the pure core and the world: a clock, and a driver that carries requests out.
+//! The seam between the pure core and the world: a clock, and a driver that performs requests.
 
 use units::Instant;
 use workload::{Completion, Request};
@@ -31,7 +31,7 @@ pub enum DriverError {
     Idle,
 }
 
-/// Carries requests out, on real storage or on a model of it.
+/// Performs requests, on real storage or on a model of it.
 ///
 /// # Contract, checked by the conformance suite
 /// - At most [`Driver::capacity`] requests are outstanding; `submit` beyond that panics. Work of a
@@ -132,7 +132,7 @@ impl OwnWork {
     }
 }
 
-/// What storage and processors have done since some beginning. A sum that nobody knows is `None`.
+/// Counters of storage and processors since some beginning. An unknown sum is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     /// Processor time that was used, by whomever, nanoseconds.

@@ -67,7 +67,7 @@ pub enum EngineState {
     Overloaded,
 }
 
-/// One worker's clients and the driver that carries out what they ask.
+/// One worker's clients and the driver that performs their requests.
 pub struct Engine<D, C> {
     driver: D,
     clients: Vec<C>,
@@ -180,7 +180,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         self
     }
 
-    /// Hand each success on to whoever follows.
+    /// Pass each success on to an observer.
     #[must_use]
     pub fn with_follower(mut self, follower: Option<Arc<dyn Follower>>) -> Self {
         if let Some(follower) = follower {
@@ -442,7 +442,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         Ok(())
     }
 
-    /// Tell a client what happened and carry out what it writes into the agenda.
+    /// Report a completion to its client, and perform what the client adds to the agenda.
     #[inline]
     fn notify(&mut self, index: usize, event: Event<'_>, now: Instant) -> Result<(), DriverError> {
         self.clients[index].on_event(event, &mut self.agenda);

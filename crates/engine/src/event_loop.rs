@@ -2,7 +2,7 @@
 //!
 //! What follows a trial needs no more of an engine than this. The loop itself is compiled where the
 //! driver stands, in crates that are optimised for measuring: a function there hands the engine out
-//! as an [`EventLoop`], and whoever calls it compiles none of the loop again.
+//! as an [`EventLoop`], and its callers compile none of the loop again.
 
 use units::{Duration, Instant};
 use workload::Client;

@@ -33,7 +33,7 @@ pub trait FileDriver: Clock {
         None
     }
 
-    /// Processor time that this program has used so far; `None` where nobody knows.
+    /// Processor time that this program has used so far; `None` where unknown.
     fn processor_time(&self) -> Option<ProcessorTime> {
         None
     }
@@ -119,7 +119,7 @@ pub struct Played {
     pub bytes: u64,
     /// Times of the calls that succeeded, by kind.
     pub times: BTreeMap<FileOpKind, Histogram>,
-    /// Processor time used; absent where nobody knows.
+    /// Processor time used; absent where unknown.
     pub cpu: Option<ProcessorTime>,
     /// What the storage did; absent where the driver does not know.
     pub activity: Option<Activity>,

@@ -1,4 +1,4 @@
-//! Hands what was done on, operation by operation, to whoever follows a trial.
+//! Passes each completed operation on to an observer of the trial.
 
 use std::fmt;
 use std::sync::Arc;

@@ -86,7 +86,7 @@ impl AtTheWall {
     }
 
     /// Go on to as many items as the `furthest` client has done, and to the end; where there is
-    /// none, because somebody failed, to the end at once.
+    /// none, because a client failed, to the end at once.
     pub fn wear_out(
         mut self,
         driver: &mut dyn FileDriver,

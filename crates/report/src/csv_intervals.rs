@@ -1,4 +1,5 @@
-//! The intervals of trials as comma-separated values: what came in each, and what the machine did.
+//! The intervals of trials as comma-separated values: their operations,
+//! and the machine's load.
 
 use results::{Run, SystemSample};
 

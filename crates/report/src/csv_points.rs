@@ -1,4 +1,4 @@
-//! The points of load curves as comma-separated values, scouts included.
+//! The points of load curves as comma-separated values, estimates included.
 
 use results::{CurvePoint, Run};
 use stats::Estimate;
@@ -14,7 +14,7 @@ fn cells(estimate: Option<Estimate>) -> [String; 3] {
     ]
 }
 
-/// A header, then one row for each point of each load curve, scouts included, which are marked;
+/// A header, then one row for each point of each load curve, estimates included, which are marked;
 /// `None` where the run has no curve.
 pub fn csv_points(run: &Run) -> Option<String> {
     let mut text = header(&[

@@ -32,7 +32,7 @@ const FIGURES: usize = 32;
 /// Stands for a blank at which no line is broken.
 const GLUE: &str = "\u{e000}";
 
-/// Every point of the curve, scouts included, and its levels. Its warnings are with the run.
+/// Every point of the curve, estimates included, and its levels. Its warnings are with the run.
 pub fn curve_table(curve: &Curve, style: &Style) -> String {
     let mut page = TextPage::new(style);
     page.heading(&title(curve));
@@ -130,7 +130,7 @@ fn chart(curve: &Curve, [columns, rows]: [usize; 2], style: &Style) -> Vec<Strin
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// What the points that are cited were too short for, where the shortest is.
+/// The changes and stalls that the shortest measured point was too short to show.
 fn unseen(page: &mut TextPage<'_>, curve: &Curve) {
     if let Some(seen) = curve.resolution.filter(|_| page.style.all) {
         let text = format!(
@@ -141,7 +141,7 @@ fn unseen(page: &mut TextPage<'_>, curve: &Curve) {
     }
 }
 
-/// The load carried at each level, and the highest load.
+/// The load sustained at each level, and the highest load.
 fn panel(curve: &Curve, width: usize) -> Vec<String> {
     let found = found(curve, width).into_iter().flatten();
     panel_title(curve, width).into_iter().chain(found).collect()

@@ -1,4 +1,4 @@
-//! The points of a load curve as a table: on the screen those that are cited, in full all of them.
+//! The points of a load curve as a table: on the screen the measured ones, in full all of them.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ const ROWS: usize = 9;
 /// The percentile that has a column of its own.
 const LATE: f64 = 0.99;
 
-/// Every point, scouts included.
+/// Every point, estimates included.
 pub(crate) fn all(page: &mut TextPage<'_>, curve: &Curve) {
     let points: Vec<&CurvePoint> = curve.points.iter().collect();
     if points.is_empty() {
@@ -28,7 +28,7 @@ pub(crate) fn all(page: &mut TextPage<'_>, curve: &Curve) {
     }
 }
 
-/// The points that may be cited, of many those at equal distances.
+/// The measured points, of many those at equal distances.
 pub(crate) fn cited(page: &mut TextPage<'_>, curve: &Curve) {
     let points: Vec<&CurvePoint> = cited_points(curve).collect();
     let shown = match points.len() {

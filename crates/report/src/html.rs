@@ -45,7 +45,7 @@ const RUN_BEGIN: &str = "<script type=\"application/gzip\" id=\"run\">";
 const RUN_END: &str = "</script>";
 /// Pages of earlier versions hold it as it is.
 const RUN_BEGIN_PLAIN: &str = "<script type=\"application/json\" id=\"run\">";
-/// More than any run has: a page of somebody else must not fill memory.
+/// More than any run has: a page from an unknown source must not fill memory.
 const JSON_BYTES_MAX: u64 = 1 << 28;
 
 /// A part of a page with a heading of its own.

@@ -31,7 +31,7 @@ pub struct ListRow {
     pub headline: String,
     /// Its verdict in a sentence.
     pub verdict: String,
-    /// How far that can be trusted: `sound`, `shaky` or `void`.
+    /// How far that can be trusted: `reliable`, `unstable` or `invalid`.
     pub trust: String,
     /// The outcome of its goals: `kept`, `exceeded` or `undecided`; absent where it had none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,8 +39,8 @@ pub struct ListRow {
 }
 
 impl ListRow {
-    /// What keeps the run from being quoted, and goals that it missed: nothing, `partial`, `void`
-    /// or `shaky`, `goal missed`.
+    /// What keeps the run from being quoted, and goals that it missed: nothing, `partial`,
+    /// `invalid` or `unstable`, `goal missed`.
     pub(crate) fn mark(&self) -> String {
         let status = Some(self.status.as_str()).filter(|it| *it != "complete");
         let trust = match self.has_invalid_number {

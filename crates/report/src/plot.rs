@@ -94,7 +94,7 @@ pub(crate) struct Series {
     pub look: PlaceLook,
     /// Whether an area joins the intervals of neighbours.
     pub has_band: bool,
-    /// Whether it is hidden until somebody asks for it.
+    /// Whether it is hidden until a reader selects it.
     pub is_hidden: bool,
 }
 

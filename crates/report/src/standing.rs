@@ -1,4 +1,4 @@
-//! What came of a run, and how far its figures can be relied on, in a few lines.
+//! The answer of a run, and how far it can be trusted, in a few lines.
 
 use results::{
     Curve, LimitVerdict, Measurement, Resolution, Row, Run, Status, Table, Trust, main_rows,
@@ -14,8 +14,8 @@ use crate::verdicts::verdict_word;
 /// A smaller share of background I/O is none.
 const LEAST: f64 = 0.005;
 
-/// The answer, last on a screen, where the prompt is: what came of the run in a sentence, how far
-/// that can be relied on and why, and whether the goals were met.
+/// The answer, last on a screen, where the prompt is: the verdict in a sentence, how far it can be
+/// trusted and why, and whether the goals were met.
 pub(crate) fn answer(page: &mut TextPage<'_>, run: &Run) {
     page.blank();
     if let Status::Partial { reason } = &run.status {

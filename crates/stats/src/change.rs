@@ -19,8 +19,8 @@ const DEVIATIONS: f64 = 1.4826;
 const LINE: f64 = 0.9995;
 /// 4.5 standard errors: the largest of all steps that noise shows exceeds it once in 2000.
 const STEP: f64 = 1.0 - 3.4e-6;
-/// A step is told from a line when it takes away this much more, in variances: its place was chosen
-/// among many, which alone takes away about six.
+/// A step is distinguished from a line when it takes away this much more, in variances: its place
+/// was chosen among many, which alone takes away about six.
 const CHOICE: f64 = 16.0;
 /// ... and when it goes down within the first third, this much: times that fall at first and then
 /// stay are a warm-up, and neither a line nor quite a step.

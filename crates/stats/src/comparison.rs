@@ -1,4 +1,4 @@
-//! Replicates and interleaved pairs: what whole repetitions of a measurement show.
+//! Repeats and interleaved pairs: statistics over whole repetitions of a measurement.
 //!
 //! Within one repetition values are correlated and the rest of this crate applies. Repetitions are
 //! the unit here: each gives one value, made afresh, and Student's t is right for their mean. Two

@@ -125,7 +125,7 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     };
     let lag = spread.lag(goal.aim);
     let spread = match verdict {
-        // A scout's interval is never cited, and has to tell on which side of a level it lies.
+        // An estimate's interval is not a result: it must show on which side of a level it lies.
         Verdict::Correlated if goal.kind == GoalKind::Result => {
             let cautious = WindowEstimates::of(store, channel, &window, cautious_variance);
             let cautious = cautious.longer_above();
@@ -306,7 +306,7 @@ struct WindowQuality {
 }
 
 impl WindowQuality {
-    /// That of a settled window.
+    /// The quality of a window that is steady.
     fn of(
         store: &SlotStore,
         goal: &Goal,

@@ -46,13 +46,13 @@ const OUTLIER_SUM: f64 = 5e-4;
 const STALLS_OF_STEP: u64 = 8;
 /// Stalls of which none is longer than the shortest by more than this factor have one length.
 const ALIKE: f64 = 1.1;
-/// Standard errors by which a warm-up differs from the rest before it is told.
+/// Standard errors by which a warm-up must differ from the rest to be reported.
 const CUT_ERRORS: f64 = 3.0;
 
 /// Something a reader of the result should know.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Finding {
-    /// A few slow episodes carry much of the mean.
+    /// A few slow episodes make up much of the mean.
     Rare {
         /// Share of the mean above twice the median of the slots.
         share: f64,

@@ -2,7 +2,7 @@
 //! the epoch.
 //!
 //! Slots are merged as a trial grows, and a stall that is shorter than a slot is lost in them. Gaps
-//! are counted by length, so that a stall is told however often it comes.
+//! are counted by length, so that a stall is reported however often it comes.
 
 use std::collections::BTreeMap;
 

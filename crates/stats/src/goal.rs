@@ -15,7 +15,7 @@ pub(crate) const CITABLE_OF_NEARLY_CONSTANT: f64 = 50.0;
 /// What the trial is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GoalKind {
-    /// Finds the way; never cited.
+    /// An estimate that steers a search; never a result.
     Scout,
     /// Goes into the report.
     Result,

@@ -9,9 +9,9 @@ use crate::variance::{possible, student_t};
 
 /// From so many repeats on their number may have been chosen by a look at their precision.
 pub const REPEATS_LOOKED_AT: usize = 10;
-/// A correlation above this is a drift, which is told by itself. Of series that resemble each other
-/// less, a few come out above by chance: with a limit of .9 and one degree of freedom their
-/// intervals were seven times as wide, and no more of them held the mean.
+/// A correlation above this is a drift, which has a warning of its own. Of series that resemble
+/// each other less, a few come out above by chance: with a limit of .9 and one degree of freedom
+/// their intervals were seven times as wide, and no more of them held the mean.
 const CORRELATION_MAX: f64 = 0.7;
 /// The variance of any series is taken to have so many degrees of freedom, if there are as many
 /// values: Student's t of one degree is 12.7, and widened intervals that were wide enough.

@@ -172,7 +172,7 @@ impl SlotStore {
         }
     }
 
-    /// Whether an evaluation is due: at 64, 80, 100, 125, ... (x 1.25) base slots, each told once.
+    /// Whether an evaluation is due: at 64, 80, 100, 125, ... (x 1.25) base slots, once at each.
     pub fn look_due(&mut self) -> bool {
         if self.base_group.is_none() || self.base_slots() < self.next_look {
             return false;

@@ -26,7 +26,7 @@ const STEP: f64 = 0.05;
 /// ... of which one is named that came so often, and explains so much of the slowest cosines.
 const PERIODS_SEEN: f64 = 1.5;
 const EXPLAINED: f64 = 0.8;
-/// Parts of a trial whose levels are told.
+/// Parts of a trial whose levels are reported.
 const SWING_PARTS: usize = 16;
 
 /// A level that moved up and down over the whole trial, warm-up included.

@@ -1,4 +1,4 @@
-//! What came over time, interval by interval.
+//! Rates, latencies and device load over time, interval by interval.
 
 use results::environment::BackgroundIo;
 use results::{Figure, Measurement, Run, SystemSample, Unit, Work};

@@ -242,7 +242,7 @@ fn cell(row: &Row, metric: &Metric) -> String {
     };
     let mut text = format!("<td{class}>");
     if figure.value.value.is_finite() {
-        // The value to the last digit is for programs and for whoever copies it.
+        // The value to the last digit is for programs, and for readers who copy it.
         text.push_str(&format!(
             "<data value=\"{}\">{}</data>",
             figure.value.value,

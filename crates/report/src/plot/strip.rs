@@ -144,7 +144,7 @@ impl Strip {
     }
 }
 
-/// What a ratio means for who reads it.
+/// Whether a ratio is an improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sense {
     Better,
