@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::session::Result;
 use drivers::{
-    AccessMode, Caching, OpenFilePool, Target, TargetOptions, direct_unit, free_space, is_kept_at,
+    AccessMode, Caching, OpenFilePool, Target, TargetError, TargetOptions, check_room, direct_unit,
+    free_space, is_kept_at,
 };
 use fio::{Amount, Job};
 use host::inspect;
@@ -142,16 +143,20 @@ pub(super) fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
         let spec = open_recorded_model(&model, setup).ok();
         return spec.map(|spec| spec.size.0);
     }
+    // What exists and cannot be opened is no file to be made: it is refused when it is opened.
+    match opened(path) {
+        Ok(target) => Some(target.size()),
+        Err(_) => path.symlink_metadata().ok().map(|_| u64::MAX),
+    }
+}
+
+fn opened(path: &Path) -> Result<Target, TargetError> {
     let options = TargetOptions {
         access: AccessMode::ReadOnly,
         caching: Caching::Buffered,
         signature_confirmed: None,
     };
-    // What exists and cannot be opened is no file to be made: it is refused when it is opened.
-    match Target::open(path, &options) {
-        Ok(target) => Some(target.size()),
-        Err(_) => path.symlink_metadata().ok().map(|_| u64::MAX),
-    }
+    Target::open(path, &options)
 }
 
 /// fio writes into whatever its job names; here that takes a word.
@@ -277,21 +282,39 @@ pub enum UnfitJobs {
     /// How many files are needed, and how many are allowed.
     #[error(transparent)]
     Files(#[from] LimitError),
+    /// What their files or the room for them do not allow.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
 }
 
 /// Whether jobs can be carried out on what their files are now, and this process may have as many
-/// open as that takes, after raising its limit as far as it may. Those that fill a file system are
-/// not planned: what is free changes.
+/// open as that takes, after raising its limit as far as it may.
 ///
 /// # Errors
 /// What a run would say before it begins.
-pub fn check_jobs(jobs: &[Job], setup: &Setup) -> Result<(), UnfitJobs> {
-    if jobs.iter().any(|job| job.files.fill) {
+pub fn check_jobs(request: &FioRequest) -> Result<(), UnfitJobs> {
+    let jobs = filling(request)?;
+    let plan = plan_jobs(&jobs, &|path| size_of(path, &request.bench.setup))?;
+    refuse_unwanted_writes(&plan, request)?;
+    refuse_misaligned(&jobs, &plan)?;
+    open_files::check(&plan)?;
+    if plan.storage != JobStorage::Files {
         return Ok(());
     }
-    let plan = plan_jobs(jobs, &|path| size_of(path, setup))?;
-    refuse_misaligned(jobs, &plan)?;
-    Ok(open_files::check(&plan)?)
+    let mut made: BTreeMap<PathBuf, u64> = BTreeMap::new();
+    for file in &plan.files {
+        let found = match wanted_file(file, request)?.make {
+            Some(FileToMake { bytes, reserve }) => {
+                let directory = directory_of(&file.path);
+                let all = made.entry(directory.clone()).or_default();
+                *all = all.saturating_add(bytes);
+                check_room(&directory, *all, reserve)
+            }
+            None => opened(&file.path).map(drop),
+        };
+        found.map_err(|error| BenchError::from(LaboratoryError::from(error)))?;
+    }
+    Ok(())
 }
 
 /// Direct I/O that its file, or what a new file lies on, does not take.

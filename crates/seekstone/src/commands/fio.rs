@@ -16,7 +16,8 @@ use units::TargetName;
 
 use crate::args::FioArgs;
 use crate::commands::drive::Ready;
-use crate::commands::fio_run::{no_job, ready_for};
+use crate::commands::fio_logs::wanted;
+use crate::commands::fio_run::{no_job, ready_for, request_for};
 use crate::commands::measuring::{CommandOutline, MeasuringCommand};
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -54,9 +55,13 @@ impl MeasuringCommand for FioArgs {
         if let Some(place) = &args.place {
             refuse(&elsewhere(&found.jobs, place))?;
         }
-        refuse_writes(args, &found.jobs)?;
+        refuse(&forbidden(args, &found.jobs))?;
         refuse(&missing(&found.jobs))?;
-        ready_for(args, files, found.jobs, setup)
+        Ok(ready_for(
+            args,
+            files,
+            request_for(args, found.jobs, setup)?,
+        ))
     }
 }
 
@@ -79,11 +84,14 @@ fn show(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Exit> {
         return refuse(&found.faults).map(|()| Exit::Done);
     }
     if found.faults.is_empty() {
-        found.faults.extend(unfit(&found.jobs, setup));
+        found.faults.extend(forbidden(args, &found.jobs));
         found.faults.extend(missing(&found.jobs));
     }
     if found.jobs.is_empty() && found.faults.is_empty() {
         return Err(no_job(&args.files).into());
+    }
+    if found.faults.is_empty() {
+        found.faults.extend(unfit(args, &found.jobs, setup));
     }
     output::print(check(&files, &found).trim_end())?;
     Ok(match found.faults.is_empty() {
@@ -92,21 +100,25 @@ fn show(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Exit> {
     })
 }
 
-/// What a run would say before it begins: that a job finds no room in its files, or that this
-/// process may not have so many open.
-fn unfit(jobs: &[Job], setup: &Setup) -> Option<Fault> {
-    match check_jobs(jobs, setup).err()? {
-        UnfitJobs::Plan(PlanError {
+/// What a run would say before it begins: that options do not go with the jobs, that a job finds no
+/// room in its files, or that this process may not have so many open.
+fn unfit(args: &FioArgs, jobs: &[Job], setup: &Setup) -> Option<Fault> {
+    let checked = request_for(args, jobs.to_vec(), setup.clone())
+        .and_then(|request| Ok(check_jobs(&request)?))
+        .and_then(|()| wanted(args, jobs));
+    let error = checked.err()?;
+    Some(match error.downcast_ref() {
+        Some(UnfitJobs::Plan(PlanError {
             place,
             job,
             message,
-        }) => Some(Fault::new(&place, format!("[{job}] {message}"))),
-        UnfitJobs::Files(error) => {
+        })) => Fault::new(place, format!("[{job}] {message}")),
+        Some(UnfitJobs::Files(_)) => {
             let largest = jobs.iter().max_by_key(|job| job.files.count)?;
-            let text = format!("[{}]: {error}", largest.name);
-            Some(Fault::new(&largest.place, text))
+            Fault::new(&largest.place, format!("[{}]: {error}", largest.name))
         }
-    }
+        _ => Fault::new(&jobs.first()?.place, format!("{error:#}")),
+    })
 }
 
 /// Directories that jobs name and that are not there.
@@ -137,7 +149,7 @@ fn missing(jobs: &[Job]) -> Vec<Fault> {
     }
     let logged = jobs.iter().flat_map(|job| &job.given).filter(|it| {
         let name = it.option.name;
-        name.starts_with("write_") && name.ends_with("_log")
+        name == "write_iolog" || name.starts_with("write_") && name.ends_with("_log")
     });
     for given in logged {
         let directory = given.value.as_deref().and_then(directory_of);
@@ -160,19 +172,16 @@ fn directory_of(name: &str) -> Option<&str> {
 }
 
 /// With `--readonly` no job may change what it works on.
-fn refuse_writes(args: &FioArgs, jobs: &[Job]) -> anyhow::Result<()> {
+fn forbidden(args: &FioArgs, jobs: &[Job]) -> Vec<Fault> {
     let changes = |job: &&Job| {
         let directions = job.pattern.directions;
-        directions.writes() || directions.trims()
+        args.readonly && (directions.writes() || directions.trims())
     };
-    match jobs.iter().find(changes).filter(|_| args.readonly) {
-        None => Ok(()),
-        Some(job) => Err(UsageError(format!(
-            "{}: [{}] writes or trims, and --readonly allows neither",
-            job.place, job.name
-        ))
-        .into()),
-    }
+    let fault = |job: &Job| {
+        let why = "writes or trims, and --readonly allows neither";
+        Fault::new(&job.place, format!("[{}] {why}", job.name))
+    };
+    jobs.iter().filter(changes).map(fault).collect()
 }
 
 /// What was typed, with what defines jobs behind two dashes, and each option with two and its whole

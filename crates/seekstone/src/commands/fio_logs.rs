@@ -59,47 +59,13 @@ impl LogFiles {
     /// # Errors
     /// When one of them cannot be written, or something would be lost by it.
     pub fn open(args: &FioArgs, jobs: &[Job]) -> anyhow::Result<Self> {
-        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-        let mut outputs: Vec<Output> = Vec::new();
-        let mut logs = Vec::new();
-        for file in log_files(jobs) {
-            let number = *numbers.entry(file.name.clone()).or_insert_with(|| {
-                outputs.push(Output::from(std::ffi::OsString::from(&file.name)));
-                outputs.len() - 1
-            });
-            logs.push(LogTo {
-                copy: file.copy,
-                kind: file.kind,
-                writer: number,
-            });
-        }
-        let aggregates = AGGREGATES.iter().filter(|_| args.bandwidth_log);
-        let aggregates = aggregates.map(|(_, name)| Output::from(std::ffi::OsString::from(*name)));
-        let before = outputs.len();
-        outputs.extend(aggregates);
-        let aggregates = outputs.len() - before;
-        if outputs.len() > FILES_MAX {
-            refuse!(
-                "the jobs write {} logs, and at most {FILES_MAX} files can be open at once. Write \
-                 fewer kinds of logs, or set per_job_logs=0",
-                outputs.len()
-            );
-        }
-        let mut files = args.outline().files;
-        for job in jobs {
-            let names = job.files.names.iter();
-            files = files.and_used(names.map(std::path::PathBuf::from));
-        }
-        for output in &outputs {
-            files = files.and("the log", Some(output));
-        }
-        check(&files)?;
+        let (logs, outputs) = wanted(args, jobs)?;
         let begun = outputs.iter().map(|it| Ok(BufWriter::new(it.begin()?)));
         let files = begun.collect::<anyhow::Result<_>>()?;
         Ok(Self {
             logs,
             files,
-            aggregates,
+            aggregates: aggregates(args).count(),
         })
     }
 
@@ -154,4 +120,48 @@ impl LogFiles {
         }
         Ok(())
     }
+}
+
+fn aggregates(args: &FioArgs) -> impl Iterator<Item = Output> {
+    let aggregates = AGGREGATES.iter().filter(|_| args.bandwidth_log);
+    aggregates.map(|(_, name)| Output::from(std::ffi::OsString::from(*name)))
+}
+
+/// Which log goes into which file, by number, and all files.
+///
+/// # Errors
+/// When one of them cannot be written, or something would be lost by it.
+pub fn wanted(args: &FioArgs, jobs: &[Job]) -> anyhow::Result<(Vec<LogTo>, Vec<Output>)> {
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let mut outputs: Vec<Output> = Vec::new();
+    let mut logs = Vec::new();
+    for file in log_files(jobs) {
+        let number = *numbers.entry(file.name.clone()).or_insert_with(|| {
+            outputs.push(Output::from(std::ffi::OsString::from(&file.name)));
+            outputs.len() - 1
+        });
+        logs.push(LogTo {
+            copy: file.copy,
+            kind: file.kind,
+            writer: number,
+        });
+    }
+    outputs.extend(aggregates(args));
+    if outputs.len() > FILES_MAX {
+        refuse!(
+            "the jobs write {} logs, and at most {FILES_MAX} files can be open at once. Write \
+             fewer kinds of logs, or set per_job_logs=0",
+            outputs.len()
+        );
+    }
+    let mut files = args.outline().files;
+    for job in jobs {
+        let names = job.files.names.iter();
+        files = files.and_used(names.map(std::path::PathBuf::from));
+    }
+    for output in &outputs {
+        files = files.and("the log", Some(output));
+    }
+    check(&files)?;
+    Ok((logs, outputs))
 }

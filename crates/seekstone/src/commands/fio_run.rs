@@ -64,16 +64,11 @@ pub fn no_job(files: &[PathBuf]) -> UsageError {
     ))
 }
 
-/// Jobs that were checked, ready to be carried out.
+/// What is asked of jobs that were read well.
 ///
 /// # Errors
 /// When there are none, or options do not go with them.
-pub fn ready_for(
-    args: &FioArgs,
-    files: Vec<JobFile>,
-    jobs: Vec<Job>,
-    setup: Setup,
-) -> anyhow::Result<Ready<'_>> {
+pub fn request_for(args: &FioArgs, jobs: Vec<Job>, setup: Setup) -> anyhow::Result<FioRequest> {
     if jobs.is_empty() {
         return Err(no_job(&args.files).into());
     }
@@ -92,20 +87,25 @@ pub fn ready_for(
     if jobs.iter().all(|job| job.outlives_errors) {
         bench.storage.on_error = OnError::Count;
     }
-    let directories = jobs.iter().flat_map(|job| &job.files.directories);
-    let places = directories.map(PathBuf::from).collect();
-    let request = FioRequest {
-        bench: bench.clone(),
+    Ok(FioRequest {
+        bench,
         jobs,
         keeps_files: args.keep_files,
         shape: None,
-    };
-    Ok(Ready {
+    })
+}
+
+/// Jobs that were checked, ready to be carried out.
+pub fn ready_for(args: &FioArgs, files: Vec<JobFile>, request: FioRequest) -> Ready<'_> {
+    let bench = request.bench.clone();
+    let directories = request.jobs.iter().flat_map(|job| &job.files.directories);
+    let places = directories.map(PathBuf::from).collect();
+    Ready {
         places,
         ..Ready::on(&args.common, &bench, move |looking| {
             measure(args, files, &request, looking)
         })
-    })
+    }
 }
 
 /// Carry them out; what fio would print is printed in the end.
