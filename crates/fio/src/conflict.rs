@@ -1,11 +1,11 @@
 //! Conflicts between options, once all options of a job, or of concurrent jobs, are known.
 
 use crate::blocks::{BlockSizes, MOVED_MAX};
-use crate::engines::EngineKind;
 use crate::fault::Fault;
 use crate::job::{Job, RateLimit};
 use crate::pattern::{Directions, Distribution};
 use crate::reader::Given;
+use crate::table_engines::engines_of;
 use units::{Duration, TargetName};
 
 /// What is not supported in one job.
@@ -22,6 +22,7 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
         two_rates(job),
         two_syncs(job),
         urgent_otherwise(job),
+        of_other_engine(job),
         called_otherwise(job),
     ]
     .into_iter()
@@ -51,13 +52,7 @@ fn misaligned(job: &Job) -> Option<Fault> {
     let [reads, writes, _] = job.alignment;
     let is_mixed = job.pattern.directions == Directions::Mixed;
     let differ = is_mixed && writes.is_some() && reads != writes;
-    if differ || job.alignment.contains(&Some(0)) {
-        return Some(refused(
-            given,
-            "use one alignment above 0 for reads and writes",
-        ));
-    }
-    None
+    differ.then(|| refused(given, "use one alignment for reads and writes"))
 }
 
 /// Requests of jobs that reach each block once never overlap.
@@ -168,21 +163,33 @@ fn two_syncs(job: &Job) -> Option<Fault> {
     is_other.then(|| refused(given, "use fsync or fdatasync, not both"))
 }
 
-/// Only requests of asynchronous engines have a priority, set by one of two options.
+/// Requests have a priority that is set by one of two options.
 fn urgent_otherwise(job: &Job) -> Option<Fault> {
     let split = last(job, "cmdprio_bssplit");
     let given = last(job, "cmdprio_percentage").or(split)?;
-    let why = match () {
-        () if !job.priorities.are_any() => return None,
-        () if job.engine.kind != EngineKind::Asynchronous => {
-            "as in fio it goes with ioengine=libaio and io_uring"
-        }
-        () if split.is_some() && last(job, "cmdprio_percentage").is_some() => {
-            "as in fio cmdprio_percentage and cmdprio_bssplit exclude each other"
-        }
-        () => return None,
-    };
-    Some(refused(given, why))
+    let are_both = split.is_some() && last(job, "cmdprio_percentage").is_some();
+    (job.priorities.are_any() && are_both).then(|| {
+        let why = "as in fio cmdprio_percentage and cmdprio_bssplit exclude each other";
+        refused(given, why)
+    })
+}
+
+/// As in fio, an option of an engine is an error in a job without that engine.
+fn of_other_engine(job: &Job) -> Option<Fault> {
+    let named = |given: &&Given| given.option.name == "ioengine";
+    let named = job.given.iter().filter(named);
+    let named = named.filter_map(|it| it.value.as_deref());
+    let used: Vec<&str> = named
+        .chain([job.engine.name])
+        .map(|name| if name == "linuxaio" { "libaio" } else { name })
+        .collect();
+    job.given.iter().find_map(|given| {
+        let engines = engines_of(given.option.name)?;
+        let mut fitting = engines.split_whitespace();
+        let fits = fitting.any(|engine| used.contains(&engine));
+        let any = engines.replace(' ', " or ");
+        (!fits).then(|| refused(given, &format!("as in fio it goes with ioengine={any}")))
+    })
 }
 
 /// As in fio, the minimum rate must not exceed the rate.

@@ -334,7 +334,12 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "direct" => job.is_direct = value.truth()?,
         "buffered" => job.is_direct = !value.truth()?,
         "bs" | "bsrange" | "bssplit" => value.sizes(&mut job.blocks)?,
-        "ba" => job.alignment = value.each()?,
+        "ba" => {
+            job.alignment = value.each()?;
+            if job.alignment.contains(&Some(0)) {
+                return Err("an alignment has at least one byte".into());
+            }
+        }
         "bs_is_seq_rand" => job.sizes_by_order = value.truth()?,
         "iodepth" => job.depth = value.count()?.max(1),
         "numjobs" => job.copies = value.count()?,

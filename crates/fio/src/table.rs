@@ -9,13 +9,24 @@ use crate::option::{FioOption, OptionSupport, ValueKind};
 const MANY: i64 = i64::MAX;
 
 const GENERATORS: ValueKind = OneOf(&["tausworthe", "lfsr", "tausworthe64"]);
+const NUMA_POLICIES: ValueKind = OneOf(&["default", "prefer", "bind", "interleave", "local"]);
+const MEMORY: ValueKind = OneOf(&[
+    "malloc",
+    "shm",
+    "shmhuge",
+    "mmap",
+    "mmaphuge",
+    "mmapshared",
+    "cudamalloc",
+]);
 const FALLOCATE: ValueKind = OneOf(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
 const DONE: OptionSupport = Done("");
 const GONE: &str = "deprecated, and fio ends with an error, too. Leave it out";
 const MEASURED: &str =
     "every I/O is timed anyway, by one clock that is checked against the system's";
 const FORM: &str = "it sets the form of a report. Ours always holds all of it";
-const PLACING: &str = "workers are placed by the system, or with --cpus";
+const PLACING: &str =
+    "workers are placed by the system, or with --cpus. CPUs that are not there are no error";
 const OWN_PRIORITY: &str =
     "workers have the priority of the program. Start it with nice or ionice, or use cmdprio";
 const STREAMED: &str = "log lines are written at once, not buffered";
@@ -41,6 +52,7 @@ const REFILLED: &str = "the depth is filled again when that number is done, or l
 const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requests overlap";
 const OFFLOADED: &str = "a synchronous engine then has iodepth requests outstanding";
 const ONE_LOOP: &str = "where size is done once: files of ours are removed at the end";
+const DISTRIBUTIONS: &str = "random, zipf, pareto, normal, zoned and zoned_abs, without a centre";
 const ADDRESSES: &str = "this way to choose offsets is not supported";
 const NOT_IN_LOOPS: &str = "refused with loops, where fio counts anew in each";
 const NO_BARRIER: &str = "no engine for files and devices sends any, in fio either";
@@ -140,7 +152,7 @@ pub const GENERIC: &[FioOption] = &[
     row("description", "", Text, NoEffect("saved with the run, without effect")),
     row("name", "", Text, DONE),
     row("wait_for", "", Text, Done(ORDER)),
-    row("filename", "", Text, DONE).late(),
+    row("filename", "", Text, Done("a directory that is missing is an error")).late(),
     row("filetype", "", OneOf(&["none", "file", "block", "char"]), Refused(FILETYPE)),
     row("directory", "", Text, DONE),
     row("filename_format", "", Text, Done(ONE_NAME)).late(),
@@ -150,7 +162,7 @@ pub const GENERIC: &[FioOption] = &[
     row("rw", "readwrite", Text, DONE),
     row("rw_sequencer", "", OneOf(&["sequential", "identical"]), Refused(SEQUENCER)),
     row("ioengine", "", Text, DONE),
-    row("iodepth", "", Int(1, MANY), DONE),
+    row("iodepth", "", Int(1, MANY), Done("65536 at most")),
     row("iodepth_batch", "iodepth_batch_submit", Int(0, MANY), NoEffect(TOGETHER)),
     row("iodepth_batch_complete_min", "iodepth_batch_complete", Int(0, MANY), Done(REFILLED)),
     row("iodepth_batch_complete_max", "", Int(0, MANY), NoEffect(AT_MOST)),
@@ -182,7 +194,7 @@ pub const GENERIC: &[FioOption] = &[
     row("spr_op", "", Floats, Refused(ADDRESSES)),
     row("spr_cs", "", Int(0, MANY), Refused(ADDRESSES)),
     row("random_generator", "", GENERATORS, Done(GENERATOR)),
-    row("random_distribution", "", Text, Done("random, zipf, pareto, normal, zoned and zoned_abs")),
+    row("random_distribution", "", Text, Done(DISTRIBUTIONS)),
     row("random_sequence_stride", "", Bool, Refused(ADDRESSES)),
     row("percentage_random", "", Ints(0, 100), DONE),
     row("percentage_sequential", "", Text, Refused(GONE)),
@@ -201,22 +213,22 @@ pub const GENERIC: &[FioOption] = &[
     row("overwrite", "", Bool, NoEffect(LAID_OUT)),
     row("loops", "", Int(0, MANY), DONE),
     row("numjobs", "", Int(1, MANY), DONE),
-    row("startdelay", "", Text, DONE),
+    row("startdelay", "", Text, Done("one delay, and no range of them")),
     row("runtime", "timeout", Seconds, DONE),
     row("time_based", "", Flag, DONE),
     row("verify_only", "", Flag, Refused(READ_IT)),
     row("ramp_time", "", Seconds, DONE),
     row("ramp_size", "", Size, Refused(ADDRESSES)),
     row("clocksource", "", OneOf(&["gettimeofday", "clock_gettime", "cpu"]), NoEffect(MEASURED)),
-    row("mem", "iomem", Text, NoEffect(BUFFERS)),
+    row("mem", "iomem", MEMORY, NoEffect(BUFFERS)),
     row("iomem_align", "mem_align", Int(0, MANY), NoEffect(BUFFERS)),
     row("verify", "", Text, Done(HEADERS)),
     row("do_verify", "", Bool, DONE),
     row("verify_policy", "", Text, NoEffect(AT_THE_END)),
     row("verifysort", "", Text, NoEffect("deprecated: fio ignores it")),
     row("verifysort_nr", "", Text, NoEffect("deprecated: fio ignores it")),
-    row("verify_interval", "", Int(0, MANY), NoEffect(EACH_SECTOR)),
-    row("verify_offset", "", Int(0, MANY), NoEffect(EACH_SECTOR)),
+    row("verify_interval", "", Int(80, MANY), NoEffect(EACH_SECTOR)),
+    row("verify_offset", "", Int(40, MANY), NoEffect(EACH_SECTOR)),
     row("verify_pattern", "", Text, Done(BEHIND)),
     row("verify_pattern_interval", "", Int(0, MANY), NoEffect(BEHIND)),
     row("verify_fatal", "", Bool, Done("reading back ends with the first finding")),
@@ -308,7 +320,7 @@ pub const GENERIC: &[FioOption] = &[
     row("cpus_allowed", "", Text, NoEffect(PLACING)),
     row("cpus_allowed_policy", "", OneOf(&["shared", "split"]), NoEffect(PLACING)).early(),
     row("numa_cpu_nodes", "", Text, NoEffect(PLACING)),
-    row("numa_mem_policy", "", Text, NoEffect(PLACING)),
+    row("numa_mem_policy", "", NUMA_POLICIES, NoEffect(PLACING)),
     row("gpu_dev_id", "", Int(0, MANY), NoEffect(WITHOUT_ENGINE)),
     row("end_fsync", "", Bool, DONE),
     row("fsync_on_close", "", Bool, Done("an fsync is sent when the job ends")),
@@ -325,7 +337,7 @@ pub const GENERIC: &[FioOption] = &[
     row("write_bw_log", "", MaybeText, DONE),
     row("write_lat_log", "", MaybeText, DONE),
     row("write_iops_log", "", MaybeText, DONE),
-    row("log_entries", "", Int(0, MANY), NoEffect(STREAMED)),
+    row("log_entries", "", Int(1024, MANY), NoEffect(STREAMED)),
     row("log_avg_msec", "", Int(0, MANY), Done("a window's rate counts exactly its operations")),
     row("log_hist_msec", "", Int(0, MANY), DONE),
     row("log_hist_coarseness", "", Int(0, 6), DONE),
@@ -334,7 +346,7 @@ pub const GENERIC: &[FioOption] = &[
     row("log_offset", "", Bool, DONE),
     row("log_prio", "", Bool, DONE),
     row("log_issue_time", "", Bool, DONE),
-    row("log_compression", "", Int(0, MANY), NoEffect(STREAMED)),
+    row("log_compression", "", Int(1024, MANY), NoEffect(STREAMED)),
     row("log_compression_cpus", "", Text, NoEffect(STREAMED)),
     row("log_store_compressed", "", Bool, Refused("logs are text here, and not compressed")),
     row("log_alternate_epoch", "", Bool, DONE),

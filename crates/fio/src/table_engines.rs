@@ -10,6 +10,29 @@ const PRIORITIES: &str = "of files and devices, by io_uring. Times by priority s
 const STATTED: &str = "by fstatat in the open directory, whichever of them is named";
 const MANY: i64 = i64::MAX;
 
+/// Options that only jobs with one of these engines may have.
+const ENGINES_OF: [(&str, &str); 6] = [
+    (
+        "cmdprio_percentage cmdprio_class cmdprio cmdprio_bssplit",
+        "libaio io_uring",
+    ),
+    (
+        "fixedbufs registerfiles sqthread_poll nonvectored force_async",
+        "io_uring",
+    ),
+    ("hipri", "pvsync2 io_uring"),
+    ("hipri_percentage", "pvsync2"),
+    ("userspace_reap libaio_vectored", "libaio"),
+    ("stat_type", "filestat"),
+];
+
+/// The engines that have this option, if not every job may have it.
+pub fn engines_of(option: &str) -> Option<&'static str> {
+    let is_listed = |names: &str| names.split(' ').any(|name| name == option);
+    let found = ENGINES_OF.iter().find(|(names, _)| is_listed(names));
+    found.map(|(_, engines)| *engines)
+}
+
 /// In the order of the engines.
 #[rustfmt::skip]
 pub const OF_ENGINES: &[FioOption] = &[

@@ -14,6 +14,30 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:3: unlink_each_loop=1 is refused: files stay open until size is done",
     ),
     (
+        "[a]\nrw=randread\nba=0\n",
+        "j.fio:3: ba=0: an alignment has at least one byte",
+    ),
+    (
+        "[a]\nioengine=psync\nsqthread_poll=1\n",
+        "j.fio:3: sqthread_poll=1 is refused: as in fio it goes with ioengine=io_uring",
+    ),
+    (
+        "[a]\nioengine=libaio\nhipri\n",
+        "j.fio:3: hipri is refused: as in fio it goes with ioengine=pvsync2 or io_uring",
+    ),
+    (
+        "[a]\nmem=heap\n",
+        "j.fio:2: mem=heap: \"heap\" is none of malloc, shm",
+    ),
+    (
+        "[a]\nverify_interval=0\n",
+        "j.fio:2: verify_interval=0: 0 is below 80",
+    ),
+    (
+        "[a]\nlog_entries=10\n",
+        "j.fio:2: log_entries=10: 10 is below 1024",
+    ),
+    (
         "[a]\nsteadystate=mood:1%\n",
         "j.fio:2: steadystate=mood:1%: \"mood\" is none of iops, bw, lat",
     ),
