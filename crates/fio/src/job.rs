@@ -491,6 +491,23 @@ impl Job {
         }
     }
 
+    /// Whether its requests have times at which they are due.
+    pub fn has_rate(&self) -> bool {
+        let is_replayed = self.replay.log.is_some() && !self.replay.is_unpaced;
+        is_replayed || self.pace.rates.iter().any(Option::is_some)
+    }
+
+    /// Whether its requests go in one direction, and are larger than those that it has for the
+    /// other, in which fio's random map counts.
+    pub fn exceeds_map(&self) -> bool {
+        let [reads, writes] = [0, 1].map(|at| self.blocks[at].least());
+        match self.read_percent_effective() {
+            100 => reads > writes,
+            0 if self.pattern.directions.writes() => writes > reads,
+            _ => false,
+        }
+    }
+
     /// Alignment of random offsets, if not the block size.
     pub fn alignment_effective(&self) -> Option<u64> {
         match self.pattern.directions {

@@ -123,6 +123,8 @@ pub struct JobReport {
     pub engine: String,
     /// Depth.
     pub depth: u32,
+    /// Requests under way at once: the depth, or the mean where a rate or pauses keep it lower.
+    pub in_flight: u32,
     /// Options of its own section and of the command line.
     pub options: Vec<(String, String)>,
     /// errno value that ended it; 0 for none.

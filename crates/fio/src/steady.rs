@@ -24,6 +24,17 @@ pub enum SteadyFigure {
     Latency,
 }
 
+impl SteadyFigure {
+    /// fio's word for it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Iops => "iops",
+            Self::Bandwidth => "bw",
+            Self::Latency => "lat",
+        }
+    }
+}
+
 /// Criterion of steady state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyCriterion {
@@ -124,11 +135,7 @@ impl SteadyCriterion {
 
     /// Name in fio's output.
     fn name(&self) -> String {
-        let word = match self.figure {
-            SteadyFigure::Iops => "iops",
-            SteadyFigure::Bandwidth => "bw",
-            SteadyFigure::Latency => "lat",
-        };
+        let word = self.figure.word();
         let slope = if self.is_slope { "_slope" } else { "" };
         format!("{word}{slope}:{:.6}{}", self.limit, self.unit())
     }
@@ -171,10 +178,20 @@ pub struct SteadyReport {
     pub is_attained: bool,
     /// The largest deviation or the slope, and its unit, `%` or empty.
     pub criterion: (f64, &'static str),
+    /// The figure that was to be stable.
+    pub figure: SteadyFigure,
     /// Whether it is the slope.
     pub is_slope: bool,
     /// The samples of the last window: operations and bytes a second, mean nanoseconds.
     pub samples: Vec<[f64; 3]>,
+}
+
+impl SteadyReport {
+    /// Mean of a figure, by its place in a sample.
+    pub(crate) fn mean(&self, at: usize) -> f64 {
+        let sum: f64 = self.samples.iter().map(|sample| sample[at]).sum();
+        sum / self.samples.len().max(1) as f64
+    }
 }
 
 impl SteadyWatch {
@@ -255,6 +272,7 @@ impl SteadyWatch {
             seconds: self.rule.duration.as_nanos() / 1_000_000_000,
             is_attained: self.is_attained,
             criterion: (self.criterion, criterion.unit()),
+            figure: criterion.figure,
             is_slope: criterion.is_slope,
             samples: self.window.iter().copied().collect(),
         }

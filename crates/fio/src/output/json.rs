@@ -79,9 +79,9 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
         "ctx": 0,
         "majf": job.usage.major_faults,
         "minf": job.usage.minor_faults,
-        "iodepth_level": classed(job, &DEPTH_CLASSES, depth_class(job.depth)),
-        "iodepth_submit": classed(job, &BATCH_CLASSES, batch_class(job.depth)),
-        "iodepth_complete": classed(job, &BATCH_CLASSES, batch_class(job.depth)),
+        "iodepth_level": classed(job, &DEPTH_CLASSES, depth_class(job.in_flight)),
+        "iodepth_submit": classed(job, &BATCH_CLASSES, batch_class(job.in_flight)),
+        "iodepth_complete": classed(job, &BATCH_CLASSES, batch_class(job.in_flight)),
         "latency_ns": classes(&nanos),
         "latency_us": classes(&micros),
         "latency_ms": classes(&millis),
@@ -114,18 +114,14 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
     object
 }
 
-/// fio's own names and units: bandwidth in KiB per second.
+/// fio's own names and units: bandwidth in bytes per second, unlike elsewhere.
 fn steady(found: &SteadyReport) -> Value {
     let (criterion, unit) = found.criterion;
-    let column = |at: usize, scale: f64| {
-        let values = found
-            .samples
-            .iter()
-            .map(|sample| (sample[at] / scale) as u64);
+    let column = |at: usize| {
+        let values = found.samples.iter().map(|sample| sample[at] as u64);
         values.collect::<Vec<u64>>()
     };
-    let mean = |values: &[u64]| values.iter().sum::<u64>() / (values.len() as u64).max(1);
-    let (iops, bw, lat) = (column(0, 1.0), column(1, 1024.0), column(2, 1.0));
+    let mean = |at: usize| found.mean(at) as u64;
     let [deviation, slope] = match found.is_slope {
         true => [0.0, criterion],
         false => [criterion, 0.0],
@@ -138,12 +134,12 @@ fn steady(found: &SteadyReport) -> Value {
         "max_deviation": deviation,
         "slope": slope,
         "data": {
-            "bw_mean": mean(&bw),
-            "iops_mean": mean(&iops),
-            "lat_mean": mean(&lat),
-            "iops": iops,
-            "bw": bw,
-            "lat_ns": lat,
+            "bw_mean": mean(1),
+            "iops_mean": mean(0),
+            "lat_mean": mean(2),
+            "iops": column(0),
+            "bw": column(1),
+            "lat_ns": column(2),
         },
     })
 }

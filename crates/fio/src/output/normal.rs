@@ -81,10 +81,15 @@ fn job_text(text: &mut String, job: &JobReport, (process, time): (u32, &str)) {
     if let Some(found) = &job.steady {
         let (criterion, unit) = found.criterion;
         let attained = if found.is_attained { "yes" } else { "no" };
+        let kind = if found.is_slope { "slope" } else { "mean dev" };
         let _ = writeln!(
             text,
-            "  steadystate  : attained={attained}, {}, criterion={criterion:.3}{unit}",
-            found.rule
+            "  steadystate  : attained={attained}, bw={} ({}), iops={}, {} {kind}={criterion:.3}\
+             {unit}",
+            binary(found.mean(1), "/s"),
+            decimal(found.mean(1), "/s"),
+            count(found.mean(0)),
+            found.figure.word()
         );
     }
     let _ = writeln!(
@@ -95,8 +100,8 @@ fn job_text(text: &mut String, job: &JobReport, (process, time): (u32, &str)) {
         job.usage.major_faults,
         job.usage.minor_faults
     );
-    let depths = classed(&DEPTH_CLASSES, depth_class(job.depth));
-    let batches = classed(&BATCH_CLASSES, batch_class(job.depth));
+    let depths = classed(&DEPTH_CLASSES, depth_class(job.in_flight));
+    let batches = classed(&BATCH_CLASSES, batch_class(job.in_flight));
     let _ = writeln!(text, "  IO depths    : {depths}");
     let _ = writeln!(text, "     submit    : {batches}");
     let _ = writeln!(text, "     complete  : {batches}");
@@ -185,7 +190,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
     }
     let _ = writeln!(
         text,
-        "   bw (  KiB/s): min={}, max={}, per={:.2}%, avg={:.2}, stdev={:.2}, samples={}",
+        "   bw (  KiB/s): min={:>5}, max={:>5}, per={:.2}%, avg={:>5.2}, stdev={:>5.2}, samples={}",
         bw.least as u64,
         bw.most as u64,
         moved.share_of_group(&bw),
@@ -195,7 +200,7 @@ fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) 
     );
     let _ = writeln!(
         text,
-        "   iops        : min={}, max={}, avg={:.2}, stdev={:.2}, samples={}",
+        "   iops        : min={:>5}, max={:>5}, avg={:>5.2}, stdev={:>5.2}, samples={}",
         iops.least as u64, iops.most as u64, iops.mean, iops.deviation, iops.count
     );
 }
@@ -216,7 +221,7 @@ fn spread(text: &mut String, label: &str, times: &SampleStatistics) {
     let (unit, scale) = unit_of(times);
     let _ = writeln!(
         text,
-        "    {label} ({unit}): min={}, max={}, avg={:.2}, stdev={:.2}",
+        "    {label} ({unit}): min={}, max={}, avg={:>5.2}, stdev={:>5.2}",
         six_digits(times.least / scale),
         six_digits(times.most / scale),
         times.mean / scale,

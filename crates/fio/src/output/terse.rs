@@ -76,7 +76,7 @@ fn usage_and_classes(text: &mut String, job: &JobReport) {
     );
     let has_done = job.transfers.iter().any(|moved| moved.count() > 0);
     for class in 0..7 {
-        let is_it = has_done && class == depth_class(job.depth);
+        let is_it = has_done && class == depth_class(job.in_flight);
         let _ = write!(text, ";{:.1}%", if is_it { 100.0 } else { 0.0 });
     }
     let [nanos, mut micros, millis] = job.classes();

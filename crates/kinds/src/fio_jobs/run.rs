@@ -12,12 +12,13 @@ use lab::test_file::stop_of;
 use procedure::{Preparation, Trial};
 use results::{Access, Run, Warning, WarningCode};
 use stats::Goal;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, TimeSpan};
 use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 
 use super::checks::lines_of;
 use super::fill::{AT_ONCE, fill, reading};
 use super::hosts::{CollectedTimes, HostTimes};
+use super::job_values::depth_of;
 use super::opened::{OpenedJobs, access_of, is_real, keep_files, open_jobs, reach_of, verify};
 use super::plan::{FioPlan, JobPhase, JobStorage, OutputRow};
 use super::reporting::{Look, PhaseReporter, Reporting};
@@ -212,6 +213,22 @@ fn missed_of(times: &JobTimes) -> Option<RateMiss> {
 }
 
 impl JobTimes {
+    /// Requests that a copy has under way at once: its depth, or, by Little's law, the mean where a
+    /// rate or pauses keep it below that.
+    pub fn in_flight(&self, job: &Job) -> u32 {
+        let depth = depth_of(job, &JobStorage::Files).max(1);
+        if !job.has_rate() && job.think.time == Duration::ZERO {
+            return depth;
+        }
+        let records = self.records.values();
+        let spans = records.clone().map(|it| it.span);
+        let elapsed = spans.fold(TimeSpan::default(), TimeSpan::with).length();
+        let elapsed = elapsed.as_nanos() as f64 * f64::from(self.row.copies.max(1));
+        let waited = records.map(|it| it.service.mean() * it.service.len() as f64);
+        let mean = waited.sum::<f64>() / elapsed.max(1.0);
+        (mean.round() as u32).clamp(1, depth)
+    }
+
     /// Whether a job of it ended because it was below its least rate.
     pub fn is_below(&self) -> bool {
         missed_of(self).is_some()

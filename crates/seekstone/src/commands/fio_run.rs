@@ -381,6 +381,7 @@ fn reports(
             rw: value_of(job, "rw").unwrap_or("read").to_owned(),
             engine: job.engine.name.to_owned(),
             depth: job.depth,
+            in_flight: times.in_flight(job),
             options: own_options(files, job),
             error: match () {
                 () if times.is_wrong => drivers::MISMATCH.0,
@@ -516,22 +517,22 @@ fn transfers(records: &BTreeMap<OpKind, RowRecord>, kind: OpKind) -> Transfers {
 
 /// fio counts from when a request of a rate is sent, not from when it was due, and synchronous
 /// engines have no submission of their own. Of a rate the times from ready to completed are not
-/// known, and those from sent to completed stand for them.
+/// known, and those from sent to completed stand for them: none waits before it is sent.
 fn as_in_fio(job: &Job, moved: Transfers) -> Transfers {
-    let is_replayed = job.replay.log.is_some() && !job.replay.is_unpaced;
-    let has_rate = is_replayed || job.pace.rates.iter().any(Option::is_some);
+    let has_rate = job.has_rate();
     if !has_rate && job.has_submission() {
         return moved;
+    }
+    let mut submission = Histogram::default();
+    if job.has_submission() {
+        submission.record_n(0, moved.count());
     }
     Transfers {
         whole: match has_rate {
             true => moved.service.clone(),
             false => moved.whole,
         },
-        submission: match job.has_submission() {
-            true => moved.submission,
-            false => Histogram::default(),
-        },
+        submission,
         ..moved
     }
 }

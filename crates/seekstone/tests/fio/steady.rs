@@ -43,7 +43,8 @@ fn a_job_ends_when_it_was_steady_for_so_long() {
         let iops = data["iops_mean"].as_f64().expect("a number");
         assert!((990.0..1010.0).contains(&iops), "{rule}: {iops}");
         let bw = data["bw_mean"].as_f64().expect("a number");
-        assert!((3960.0..4040.0).contains(&bw), "{rule}: {bw} KiB/s");
+        let bw = bw / 4096.0;
+        assert!((990.0..1010.0).contains(&bw), "{rule}: {bw} blocks/s");
         let lat = data["lat_mean"].as_f64().expect("a number");
         assert!((999_000.0..1_001_000.0).contains(&lat), "{rule}: {lat} ns");
     }
