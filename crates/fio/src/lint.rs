@@ -199,8 +199,8 @@ fn ended_early(job: &Job) -> Option<String> {
     let is_mixed = job.pattern.directions == Directions::Mixed
         && (1..100).contains(&job.read_percent_effective())
         && job.blocks[0].least() != job.blocks[1].least();
-    let is_timed = job.is_timed();
-    (is_mapped && is_mixed && !is_timed).then(|| {
+    let are_apart = is_mixed || job.exceeds_map();
+    (is_mapped && are_apart && !job.is_timed()).then(|| {
         "other block sizes for reads than for writes: as in fio the job ends early. Its map \
          of blocks has no place for the larger ones. Add norandommap to move all of size"
             .into()

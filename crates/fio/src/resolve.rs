@@ -81,8 +81,14 @@ impl Resolved {
         let global = global.iter().filter(|it| it.option.name != "name");
         job.given = global.chain(&section.given).cloned().collect();
         let mut base = KbBase::default();
-        for given in job.given.clone() {
-            base = base_after(base, &given);
+        let based = job.given.iter().map(|given| {
+            base = base_after(base, given);
+            (given.clone(), base)
+        });
+        let mut based: Vec<(Given, KbBase)> = based.collect();
+        // As in fio, bs is no size of a job that has a range or a split, wherever it stands.
+        based.sort_by_key(|(given, _)| ["bsrange", "bssplit"].contains(&given.option.name));
+        for (given, base) in based {
             if let Err(mut message) = set(&mut job, &given, base) {
                 if let Some(name) = &given.unset {
                     message.push_str(&format!(". The environment variable {name} is not set"));

@@ -148,12 +148,14 @@ impl JobSpec {
         sizes.max().unwrap_or(0)
     }
 
-    /// Whether each block is reached once by requests of several sizes.
+    /// Whether each block is reached once by requests of several sizes, or of one size that is
+    /// larger than that of the other direction.
     pub(crate) fn is_mapped(&self) -> bool {
         let [reads, writes] = &self.sizes;
+        let least = |sizes: &[OperationSize]| sizes.iter().map(|it| it.len).min();
         let vary = match self.read_percent {
-            100 => reads.len() > 1,
-            0 => writes.len() > 1,
+            100 => reads.len() > 1 || least(reads) > least(writes),
+            0 => writes.len() > 1 || least(writes) > least(reads),
             _ => reads.len() > 1 || reads != writes,
         };
         self.pattern == JobPattern::Once && vary

@@ -55,6 +55,9 @@ fn a_range_is_drawn_as_fio_draws_it_and_a_split_adds_up() {
         sizes("bsrange=4k-10k"),
         [share(4096, 4096), share(8192, 4096), share(10240, 2048)]
     );
+    // A range or a split is not undone by a bs behind it: jobs had blocks of another size.
+    assert_eq!(sizes("bsrange=8k-8k\nbs=4k"), [share(8192, 8192)]);
+    assert_eq!(sizes("bssplit=8k/100\nbs=4k"), [share(8192, 100)]);
     // fio draws multiples of a first size that is no power of two, too.
     assert_eq!(
         sizes("bsrange=3k-10k"),

@@ -1,7 +1,7 @@
 //! How much a job does before it ends. Compared with fio 3.33 over generated job files, as it is in
 //! no document.
 
-use fio::{Amount, Job};
+use fio::{Amount, BlockSizes, Job};
 use workload::{FileEnd, JobPattern, Region};
 
 use super::pattern::counts_apart;
@@ -109,8 +109,15 @@ fn bytes_of(job: &Job, pattern: &JobPattern, has_gaps: bool, asked: &JobBytes) -
     let loops = job.limits.loops;
     match job.io_size.map(|amount| amount.of(asked.blocks)) {
         None => once.saturating_mul(loops),
-        // A loop does size at most, and there are more of them until io_size is done.
-        Some(all) => all.min(once).saturating_mul(loops).max(all),
+        // A loop does size at most, and there are more of them until io_size is done, or what is
+        // left is smaller than the largest block.
+        Some(all) => {
+            let largest = job.blocks.iter().map(BlockSizes::most).max().unwrap_or(1);
+            let left = all % once;
+            let ends_before = all > once && left < largest;
+            let all = if ends_before { all - left } else { all };
+            all.min(once).saturating_mul(loops).max(all)
+        }
     }
 }
 

@@ -34,7 +34,12 @@ pub(super) fn size_between((least, most): (u64, u64), path: &Path, block: u64) -
         sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
     });
     let mut stream = Stream::new(number, 0, Purpose::Size);
-    least + stream.below((most - least).saturating_add(1))
+    let size = least + stream.below((most - least).saturating_add(1));
+    // As in fio, whole blocks of what is drawn.
+    match size / block {
+        1.. if least < most => size - size % block,
+        _ => size,
+    }
 }
 
 /// Whether a copy has the files of an earlier one, which alone uses them in fio: none of

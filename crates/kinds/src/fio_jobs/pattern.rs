@@ -34,9 +34,17 @@ pub(super) fn pattern_of(job: &Job) -> JobPattern {
     }
 }
 
-/// Whether fio's random map counts blocks of different sizes for reads and for writes.
+/// Whether fio's random map counts blocks of different sizes: for reads and for writes, or for
+/// those of the only direction and its own, which are the smallest of both.
 pub(super) fn counts_apart(job: &Job, pattern: &JobPattern) -> bool {
-    has_sizes_apart(job) && *pattern == JobPattern::Once
+    *pattern == JobPattern::Once && (has_sizes_apart(job) || job.exceeds_map())
+}
+
+/// The block of such a map, of a job that is done with it.
+pub(super) fn map_block(job: &Job, pattern: &JobPattern) -> Option<u64> {
+    let [reads, writes, _] = &job.blocks;
+    let is_apart = counts_apart(job, pattern) && !job.is_timed();
+    is_apart.then(|| reads.least().min(writes.least()))
 }
 
 fn has_sizes_apart(job: &Job) -> bool {

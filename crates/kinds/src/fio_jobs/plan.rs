@@ -17,7 +17,7 @@ use super::job_values::{
 };
 use super::open_files;
 use super::pace::{floors_of, flow_of, rate_of};
-use super::pattern::pattern_of;
+use super::pattern::{map_block, pattern_of};
 use super::verify::{VerifyPlan, verification_of};
 
 /// What cannot be carried out, with the place of the job.
@@ -323,13 +323,14 @@ impl Planner<'_> {
         let directions = job.pattern.directions;
         let changes = directions.writes() || directions.trims();
         let writes = changes && job.read_percent_effective() < 100;
-        let block = block_of(job, (reads, writes));
-        check_size(job, block)?;
+        let pattern = pattern_of(job);
+        let own = block_of(job, (reads, writes));
+        check_size(job, own)?;
+        let block = map_block(job, &pattern).unwrap_or(own);
         let content = content_of(job);
         let (mut files, asked) = self.regions(job, copy, (block, reads, writes))?;
         let zones = self.zones(job, &mut files)?;
         self.check_log(job, &files)?;
-        let pattern = pattern_of(job);
         let end = match shares_files(job, copy) {
             true => JobEnd::AT_ONCE,
             false => end_of(job, &pattern, &files, &asked)?,
@@ -417,9 +418,12 @@ impl Planner<'_> {
         block: u64,
     ) -> Result<(Region, u64)> {
         let number = self.file(path);
-        let exists = self.plan.files[number].exists;
+        let PlannedFile { exists, needs, .. } = self.plan.files[number];
         self.check_made(job, number)?;
-        let shift = |whole| begin_of(job, copy, (whole, block));
+        // As in fio, shares of a file are of what it holds when the job comes to it.
+        let is_null = self.plan.storage == JobStorage::Null;
+        let held = (!is_null).then(|| exists.unwrap_or(needs));
+        let shift = |size| begin_of(job, copy, (held.unwrap_or(size), block));
         let each = job.files.each.map(|sizes| size_between(sizes, path, block));
         let (begin, len) = match (job.size, each, exists) {
             (size, Some(each), _) => {

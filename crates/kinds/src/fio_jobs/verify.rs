@@ -48,6 +48,18 @@ pub(super) fn verification_of(jobs: &[Job], plan: &mut FioPlan) -> Result<Option
             let job = &jobs[*number];
             if job.verify.is_on {
                 check(job, &plan.storage)?;
+                let unwritten = files_of(spec).map(|file| &plan.files[file]);
+                let mut unwritten = unwritten.filter(|it| it.exists.is_none() && !it.is_written);
+                if let Some(file) = unwritten.next() {
+                    return refused(
+                        job,
+                        format!(
+                            "{} does not exist and no job writes it, so there is nothing to \
+                             verify. Keep what the job before wrote with --keep-files",
+                            file.path.display()
+                        ),
+                    );
+                }
                 let exists = |file: usize| plan.files[file].exists.is_some();
                 verify.take(job, spec, &exists, &mut after);
             }

@@ -3,6 +3,7 @@
 mod addresses;
 mod amounts;
 mod calls;
+mod checked;
 mod content;
 mod directions;
 mod iolog;
