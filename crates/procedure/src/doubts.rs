@@ -1,7 +1,7 @@
 //! Warnings about a measurement.
 
 use results::{Access, Measurement, Severity, Unit, Warning, WarningCode, percentile_name};
-use stats::{Aim, EVIDENCE_FIRM, Finding, Verdict};
+use stats::{Aim, EVIDENCE_FIRM, Finding, Verdict, moved};
 use units::{exact_percent, format_duration_ns};
 use workload::ClientSpec;
 
@@ -309,16 +309,6 @@ fn unreached_percentile(trial: &Trial, measurement: &Measurement) -> Option<Warn
     let cause = format!("{}: {} {why}.", measurement.title, percentile_name(share));
     let warning = Warning::info(WarningCode::PercentileNotReached, cause);
     Some(warning.advise("Allow more time with --budget."))
-}
-
-/// How far the latency moved, relative to its mean. Beyond that a percentage is meaningless.
-fn moved(total: f64) -> String {
-    match total {
-        total if total > 1.0 => "latency rose by more than its mean".to_owned(),
-        total if total < -1.0 => "latency fell by more than its mean".to_owned(),
-        total if total < 0.0 => format!("latency fell {:.1} %", total * -100.0),
-        total => format!("latency rose {:.1} %", total * 100.0),
-    }
 }
 
 /// A stall at the beginning looks like a warm-up. Only the user can tell.

@@ -210,13 +210,28 @@ const HEAVY_SERVICES: &str =
     "rare slow I/Os dominate the wait in the queue, and with it the mean. Use percentiles instead.";
 
 fn fmt_drift(f: &mut fmt::Formatter<'_>, total: f64, bound: f64) -> fmt::Result {
-    write!(
-        f,
-        "latency {} by about {:.1} % ({:.1} % at most). Precondition the target, or run longer.",
-        if total < 0.0 { "fell" } else { "rose" },
-        total.abs() * 100.0,
-        bound * 100.0
-    )
+    f.write_str(&moved(total))?;
+    if bound <= 1.0 {
+        let most = of_start(bound.copysign(total)).abs() * 100.0;
+        write!(f, " ({most:.1} % at most)")?;
+    }
+    f.write_str(". Precondition the target, or run longer.")
+}
+
+/// How far the latency moved from where it began, given its drift over its mean. Beyond that a
+/// percentage is meaningless.
+pub fn moved(total: f64) -> String {
+    match of_start(total) * 100.0 {
+        _ if total > 1.0 => "latency rose by more than its mean".to_owned(),
+        _ if total < -1.0 => "latency fell by more than its mean".to_owned(),
+        percent if percent < 0.0 => format!("latency fell {:.1} %", -percent),
+        percent => format!("latency rose {percent:.1} %"),
+    }
+}
+
+/// A change over the mean as one of the start: a line from 1 to 2 rises by 1, two thirds of its mean.
+fn of_start(total: f64) -> f64 {
+    total / (1.0 - total / 2.0)
 }
 
 fn fmt_stalled(f: &mut fmt::Formatter<'_>, stalls: Stalls) -> fmt::Result {

@@ -64,7 +64,7 @@ pub use cut::Cut;
 pub use drift::{Drift, DriftVerdict};
 pub use estimate::{CONFIDENCE, Estimate, NOT_NEGATIVE, SHARE, unbounded, undefined};
 pub use evaluation::{Evaluation, RESOLVABLE, evaluate, evaluate_fully};
-pub use findings::{Finding, findings};
+pub use findings::{Finding, findings, moved};
 pub use gaps::{Silence, Stalls};
 pub use goal::{Aim, Goal, GoalKind, Verdict};
 pub use histogram::{Bucket, Histogram, HistogramError};

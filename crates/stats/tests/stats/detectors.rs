@@ -10,7 +10,7 @@ use crate::support::{
 };
 use stats::{
     Channel, DriftVerdict, Evaluation, Finding, SlotAccumulator, SlotStore, evaluate,
-    evaluate_fully,
+    evaluate_fully, moved,
 };
 
 const SEEDS: u64 = 100;
@@ -43,6 +43,26 @@ fn mixture(ios: u64, ratio: f64, slow: f64, seed: u64) -> SlotStore {
         let level = if random.uniform() <= slow { ratio } else { 1.0 };
         level * (0.2 * random.normal()).exp()
     })
+}
+
+/// A latency that rose from 1 to 2 ms was said to have risen 64.7 %, and one that halved to have
+/// fallen 66.7 %, or 215 %: the change was divided by the mean.
+#[test]
+fn a_change_is_told_as_one_of_the_start() {
+    let check = |from: f64, to: f64, expected: &str| {
+        let total = (to - from) / f64::midpoint(from, to);
+        assert_eq!(moved(total), expected);
+    };
+    check(1.0, 1.2, "latency rose 20.0 %");
+    check(1.0, 2.0, "latency rose 100.0 %");
+    check(2.0, 1.0, "latency fell 50.0 %");
+    check(1.0, 4.0, "latency rose by more than its mean");
+    let fall = Finding::Drifting {
+        total: -2.153,
+        bound: 3.2,
+    };
+    let told = "latency fell by more than its mean. Precondition the target, or run longer.";
+    assert_eq!(fall.to_string(), told);
 }
 
 #[test]
