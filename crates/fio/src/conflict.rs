@@ -289,10 +289,12 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
         fill(job);
         write_what_was_trimmed(job);
         job.reports.logs.has_submission = job.has_submission();
+        job.reports.logs.has_rate = job.has_rate();
         faults.extend(sizes_by_order(job));
     }
     faults.extend(waits(jobs));
     for phase in jobs.chunk_by_mut(|_, next| !next.begins_phase()) {
+        faults.extend(ended_at_once(phase));
         end_together(phase);
         faults.extend(steady_apart(phase));
         faults.extend(ended_by_one(phase));
@@ -338,6 +340,14 @@ fn waits(jobs: &mut [Job]) -> Vec<Fault> {
 fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bool, &'static str> {
     let beside = &before[begin..];
     let is_in_wait = beside.first().is_some_and(|it| it.waits);
+    let has = |jobs: &[Job], name: &str| jobs.iter().any(|it| it.name == name);
+    if job
+        .waits_for
+        .as_ref()
+        .is_some_and(|name| !has(before, name))
+    {
+        return Err("as in fio, that job must stand before this one");
+    }
     if job.is_behind_wall {
         return Ok(true);
     }
@@ -347,8 +357,7 @@ fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bo
             false => Ok(false),
         };
     };
-    let has = |jobs: &[Job]| jobs.iter().any(|it| it.name == *name);
-    if has(beside) {
+    if has(beside, name) {
         return match beside.iter().all(|it| it.name == *name) {
             false => Err("other jobs run with that one, and stonewall waits for all of them"),
             true if job.reports.is_grouped && !job.begins_group => {
@@ -357,12 +366,9 @@ fn begins(before: &[Job], (last, begin): (usize, usize), job: &Job) -> Result<bo
             true => Ok(true),
         };
     }
-    match () {
-        () if !has(&before[..begin]) => Err("as in fio, that job must stand before this one"),
-        () if is_in_wait && !has(&before[last..begin]) => {
-            Err("in fio it starts before the job above it, which waits. Put it first")
-        }
-        () => Ok(false),
+    match is_in_wait && !has(&before[last..begin], name) {
+        true => Err("in fio it starts before the job above it, which waits. Put it first"),
+        false => Ok(false),
     }
 }
 
@@ -373,6 +379,18 @@ fn ended_by_one(phase: &[Job]) -> Option<Fault> {
     (has_least && phase.len() > 1).then(|| {
         let why = "with rate_min each job ends for itself. Write exitall, or put stonewall between \
                    the jobs";
+        refused(given, why)
+    })
+}
+
+/// A job that only makes files ends at once, and with `exitall` so do all beside it.
+fn ended_at_once(phase: &[Job]) -> Option<Fault> {
+    let mut making = phase.iter().filter(|job| job.only_creates);
+    let given = making.find_map(|job| last(job, "create_only"))?;
+    let is_any = phase.iter().any(|job| job.ends_all);
+    let ends_others = is_any && phase.iter().any(|job| !job.only_creates);
+    ends_others.then(|| {
+        let why = "it ends at once, and with exitall all jobs beside it do. Put stonewall between";
         refused(given, why)
     })
 }

@@ -87,6 +87,8 @@ pub struct JobLogs {
     pub is_per_job: bool,
     /// Whether the engine has a submission time to log, and not only an empty file.
     pub has_submission: bool,
+    /// Whether requests have times at which they are due, from which no latency counts.
+    pub has_rate: bool,
     /// Latencies that are omitted: submission, completion, and their sum.
     pub without: [bool; 3],
 }
@@ -109,6 +111,7 @@ impl Default for JobLogs {
             is_unix: false,
             is_per_job: true,
             has_submission: true,
+            has_rate: false,
             without: [false; 3],
         }
     }

@@ -14,6 +14,14 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:3: unlink_each_loop=1 is refused: files stay open until size is done",
     ),
     (
+        "[a]\nwait_for=a\nstonewall\n",
+        "j.fio:2: wait_for=a is refused: as in fio, that job must stand before this one",
+    ),
+    (
+        "[a]\ncreate_only=1\n[b]\nexitall\n",
+        "j.fio:2: create_only=1 is refused: it ends at once, and with exitall all jobs",
+    ),
+    (
         "[a]\nrw=randread\nba=0\n",
         "j.fio:3: ba=0: an alignment has at least one byte",
     ),

@@ -164,9 +164,13 @@ impl PhaseLogs {
                 writers.write(&copy.writers, LogKind::Requests, &lines);
             }
             let from = start + copy.from;
-            let Some(op) = logged(done, from) else {
+            let Some(mut op) = logged(done, from) else {
                 continue;
             };
+            // As in the report, times of a rate count from when a request is sent.
+            if copy.options.has_rate {
+                op.submission = Duration::ZERO;
+            }
             copy.last = op.at.max(copy.last);
             let moment = self.moment;
             let log = copy

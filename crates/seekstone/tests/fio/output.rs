@@ -310,6 +310,41 @@ fn fio_plot_draws_our_output() {
     }
 }
 
+/// A job that had one request under way was said to have 16, and a `slat` above its `lat`.
+#[test]
+fn a_rate_shows_in_the_depths_and_in_no_slat() {
+    let scratch = Scratch::new();
+    let words = [
+        "fio",
+        "--no-save",
+        "--output-format=json",
+        "--filename=sim:mm1?mean=100us",
+        "--ioengine=libaio",
+        "--rw=randread",
+        "--iodepth=16",
+        "--name=rate",
+        "--rate_iops=1000",
+        "--rate_process=poisson",
+        "--runtime=5",
+        "--time_based",
+        "--write_lat_log=rate",
+        "--name=full",
+        "--stonewall",
+        "--number_ios=10000",
+    ];
+    let found = finish(scratch.seekstone(words)).json();
+    let [rate, full] = [&found["jobs"][0], &found["jobs"][1]];
+    assert_eq!(rate["iodepth_level"]["1"], 100.0, "{rate}");
+    assert_eq!(full["iodepth_level"]["16"], 100.0, "{full}");
+    let times = |of: &str| rate["read"][of]["mean"].as_f64().expect("a mean");
+    assert_eq!(times("slat_ns"), 0.0, "{rate}");
+    assert_eq!(times("clat_ns"), times("lat_ns"), "{rate}");
+    let log = std::fs::read_to_string(scratch.path("rate_lat.1.log")).expect("a log");
+    let value = |line: &str| line.split(", ").nth(1)?.parse::<u64>().ok();
+    let most = log.lines().filter_map(value).max();
+    assert_eq!(most, rate["read"]["lat_ns"]["max"].as_u64(), "{rate}");
+}
+
 /// How etcd, OpenShift and others judge a disk: the last 99th percentile of the report, which is
 /// that of the flushes.
 #[test]
