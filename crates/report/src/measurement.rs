@@ -350,7 +350,7 @@ fn drift(m: &Measurement) -> String {
     };
     let size = if m.drift.bound.is_finite() {
         let (total, bound) = (m.drift.total * 100.0, m.drift.bound * 100.0);
-        format!("moved by {total:+.1} % over the trial, at most {bound:.1} %")
+        format!("moved by {total:+.1} % of its mean over the trial, at most {bound:.1} %")
     } else {
         "no bound".to_owned()
     };

@@ -229,7 +229,7 @@ pub fn moved(total: f64) -> String {
     }
 }
 
-/// A change over the mean as one of the start: a line from 1 to 2 rises by 1, two thirds of its mean.
+/// A change over the mean as one of the start: a line from 1 to 2 rises by two thirds of its mean.
 fn of_start(total: f64) -> f64 {
     total / (1.0 - total / 2.0)
 }

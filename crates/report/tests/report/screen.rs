@@ -150,7 +150,8 @@ durable write 4 KiB (fsync) [durable-write]
   verdict            stopped before it reached the precision, mean latency within 6.0 %, 1,230
                      independent samples
   steady part        5.70 s, after 300 ms of warm-up, 4,840 of 4,840 operations
-  drift              steady: moved by +0.4 % over the trial, at most 1.4 %, steady by SNIA's rule
+  drift              steady: moved by +0.4 % of its mean over the trial, at most 1.4 %, steady by
+                     SNIA's rule
   not looked for     changes slower than 190 ms, events rarer than one in 1,610 operations or 1.90 s
   depth              0.970 outstanding requests on average, 1 at most
   issued late by     410 ns on average, p99 1.90 us, 71.0 us at most
