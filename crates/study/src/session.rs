@@ -29,6 +29,9 @@ use lab::run_journal::RunHead;
 /// Minimum number of rounds for a conclusion.
 const ROUNDS_LEAST: u32 = PAIRS_MIN as u32;
 
+/// Factor of the time needed so far at which a longer budget is advised.
+const NEEDED_MARGIN: f64 = 1.5;
+
 /// Warns that this many repeats are from another machine.
 fn of_machines(count: usize, first: &JournalHead, now: &JournalHead) -> Warning {
     let which = match count {
@@ -336,6 +339,8 @@ impl<'a> StudySession<'a> {
         if others > 0 {
             let each = elapsed / u64::from(own.max(1));
             let needed = needed.unwrap_or(elapsed + each * u64::from(others));
+            // Repeats that share a longer budget take longer themselves.
+            let needed = needed.mul_f64(NEEDED_MARGIN);
             return Err(StudyRunError::OutOfTime {
                 done,
                 wanted,
