@@ -87,7 +87,7 @@ fn item(remark: &Remark<'_>) -> String {
     }
     let mut text = format!(
         "<li><span class=\"t {word}\">{word}</span><div>{}<small>{} · {}</small>",
-        with_commands(&remark.warning.text()),
+        with_commands(&in_print(&remark.warning.text())),
         escaped(&words(remark.warning.code.as_str())),
         escaped(&scopes)
     );
@@ -96,7 +96,7 @@ fn item(remark: &Remark<'_>) -> String {
         let others: Vec<String> = remark
             .others
             .iter()
-            .map(|other| format!("<li>{}</li>", with_commands(other)))
+            .map(|other| format!("<li>{}</li>", with_commands(&in_print(other))))
             .collect();
         text.push_str(&format!(
             "<details><summary>{count}</summary><ul>{}</ul></details>",

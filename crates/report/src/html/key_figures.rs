@@ -21,7 +21,7 @@ pub(super) fn all(run: &Run, tables: &[Table]) -> String {
     let rows = rows(run, tables);
     let shown: Vec<String> = match rows.as_slice() {
         [] => return String::new(),
-        [(_, row)] => {
+        [(_, row)] if run.curve().is_none() => {
             let named = OF_ONE_ROW.iter().filter_map(|name| row.figure(name));
             let others = row.figures.iter().filter(|it| !it.is_detail());
             let others = others.filter(|it| !OF_ONE_ROW.contains(&it.metric.name.as_str()));
@@ -109,7 +109,12 @@ fn name(run: &Run, table: &Table, row: &Row) -> String {
             let title = run.curve().map_or("", |it| it.title.as_str());
             format!("{title} at {}", in_print(&level_with_unit(level)))
         }
-        _ if row.levels.is_empty() => words(&name),
+        _ if row.levels.is_empty() => match run.curve().and_then(|it| it.saturation) {
+            Some(top) if name == "saturation" && !top.is_saturated => {
+                "highest load so far".to_owned()
+            }
+            _ => words(&name),
+        },
         _ if table.is_points() => match name.parse() {
             Ok(clients) => format_counted(clients, "client"),
             Err(_) => words(&name),

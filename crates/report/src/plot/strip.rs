@@ -125,15 +125,15 @@ impl Strip {
         let labels = ticks.iter().step_by(every).filter_map(|tick| {
             let x = self.x(*tick);
             let width = label(*tick).chars().count() as f64 * LETTER;
-            if x - 0.5 * width < taken {
+            let (side, from) = match x {
+                x if x < self.ends[0] + 14.0 => ("start", x),
+                x if x > self.ends[1] - 14.0 => ("end", x - width),
+                _ => ("middle", x - 0.5 * width),
+            };
+            if from < taken {
                 return None;
             }
-            taken = x + 0.5 * width;
-            let side = match x {
-                x if x < self.ends[0] + 14.0 => "start",
-                x if x > self.ends[1] - 14.0 => "end",
-                _ => "middle",
-            };
+            taken = from + width;
             Some(format!(
                 "<text x=\"{}\" y=\"{y}\" text-anchor=\"{side}\">{}</text>",
                 pixel(x),
