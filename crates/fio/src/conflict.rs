@@ -390,7 +390,7 @@ fn ended_at_once(phase: &[Job]) -> Option<Fault> {
     let is_any = phase.iter().any(|job| job.ends_all);
     let ends_others = is_any && phase.iter().any(|job| !job.only_creates);
     ends_others.then(|| {
-        let why = "it ends at once, and with exitall all jobs beside it do. Put stonewall between";
+        let why = "it ends at once, and with exitall all jobs do. Put stonewall between them";
         refused(given, why)
     })
 }
