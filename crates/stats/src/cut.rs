@@ -1,10 +1,5 @@
 //! Where the warm-up ends: a stationarity test as the gate, MSER to locate the cut.
 //!
-//! The test takes its variance from the second half, which a warm-up has left alone. Where that
-//! half is calm by chance, as that of a queue that had one long backlog before, it objects to what
-//! does not change. So a trial has no mean only if it also objects with the variance of both
-//! halves, or if a line or a step is seen.
-//!
 //! MSER alone likes to delete an early burst of a stationary series and costs coverage, so it is
 //! asked only when the Cramer-von Mises test of Heidelberger and Welch (1983) objects. Its cut is
 //! doubled, because one minimum of the standard error still leaves a bias of about 1 %.
@@ -15,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::{change, clipped};
+use crate::change::clipped;
 use crate::gaps::Silence;
 use crate::store::{ArrivalPattern, SlotStore};
 use crate::variance::{initial_positive_sequence, mean, student_t};
@@ -74,7 +69,7 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
         return Cut {
             slots,
             nanos: store.width().saturating_mul(slots as u64),
-            is_settled: !is_still_moving(&influence[slots..], &means[slots..], &SURE),
+            is_settled: !moves(&influence[slots..], &SURE),
         };
     }
     let half = means.len() / 2;
@@ -91,17 +86,13 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
         slots = before_stall(store, slots.max(SLOTS_CUT_MIN).min(half));
     }
     slots = slots.max(lead_in);
-    if moves(&influence[slots..], &SUSPECT, Scale::SecondHalf) {
+    if moves(&influence[slots..], &SUSPECT) {
         let located = mser(means);
         if !is_open {
             let wanted = (2 * slots.max(located)).min(most).max(slots);
             slots = before_stall(store, wanted).max(lead_in);
         }
-        let critical = match located <= means.len() / 4 {
-            true => &SURE,
-            false => &SUSPECT,
-        };
-        is_settled &= !is_still_moving(&influence[slots..], &means[slots..], critical);
+        is_settled &= located <= means.len() / 4 && !moves(&influence[slots..], &SURE);
     }
     Cut {
         slots,
@@ -152,46 +143,24 @@ fn before_stall(store: &SlotStore, slots: usize) -> usize {
         .fold(slots, usize::min)
 }
 
-/// Whether what is left after the cut has no single mean.
-fn is_still_moving(influence: &[f64], means: &[f64], critical: &Critical) -> bool {
-    moves(influence, critical, Scale::BothHalves)
-        || moves(influence, critical, Scale::SecondHalf) && change(means).is_some()
-}
-
-/// Where the variance of a test comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Scale {
-    /// A trend in the first half must not hide itself by inflating the scale.
-    SecondHalf,
-    /// The mean of both.
-    BothHalves,
-}
-
 /// Whether the mean of `series` moves. A variance from few slots is itself uncertain, which widens
 /// the tail as Student's t does.
-fn moves(series: &[f64], critical: &Critical, scale: Scale) -> bool {
-    let (statistic, freedom) = cramer_von_mises(series, scale);
+fn moves(series: &[f64], critical: &Critical) -> bool {
+    let (statistic, freedom) = cramer_von_mises(series);
     let normal = critical.normal;
     let widened = student_t(normal, freedom) / student_t(normal, f64::INFINITY);
     statistic > critical.statistic * widened * widened
 }
 
 /// Cramer-von Mises statistic of the Brownian bridge of `series`, and the degrees of freedom of
-/// its long-run variance.
-fn cramer_von_mises(series: &[f64], scale: Scale) -> (f64, f64) {
+/// its long-run variance. That comes from the second half: a trend in the first must not hide
+/// itself by inflating the scale.
+pub(crate) fn cramer_von_mises(series: &[f64]) -> (f64, f64) {
     let len = series.len() as f64;
     let centre = mean(series);
-    let (first, second) = series.split_at(series.len() / 2);
-    let halves = match scale {
-        Scale::SecondHalf => vec![second],
-        Scale::BothHalves => vec![first, second],
-    };
-    let (mut scale, mut freedom) = (0.0, 0.0);
-    for half in &halves {
-        let found = initial_positive_sequence(half);
-        scale += found.variance / halves.len() as f64;
-        freedom += half.len() as f64 / (found.lag + 1) as f64;
-    }
+    let half = &series[series.len() / 2..];
+    let scale = initial_positive_sequence(half);
+    let freedom = (half.len() as f64 / (scale.lag + 1) as f64).max(FREEDOM_MIN);
     let mut sum = 0.0;
     let mut squares = 0.0;
     for x in series {
@@ -201,12 +170,12 @@ fn cramer_von_mises(series: &[f64], scale: Scale) -> (f64, f64) {
     // The bridge of a constant series is rounding noise.
     let statistic = if squares <= 1e-20 * centre * centre * len * len {
         0.0
-    } else if scale > 0.0 {
-        squares / (len * len * scale)
+    } else if scale.variance > 0.0 {
+        squares / (len * len * scale.variance)
     } else {
         f64::INFINITY
     };
-    (statistic, freedom.max(FREEDOM_MIN))
+    (statistic, freedom)
 }
 
 /// The cut `d` of at most half that minimises `SS(d) / (n - d)^2` (White 1997, on slot means).
@@ -244,13 +213,10 @@ mod tests {
 
     #[test]
     fn the_gate_lets_constants_pass_and_stops_steps() {
-        assert_eq!(
-            cramer_von_mises(&[1.0 / 3.0; 100], Scale::SecondHalf).0,
-            0.0
-        );
-        assert_eq!(cramer_von_mises(&[0.0; 100], Scale::SecondHalf).0, 0.0);
+        assert_eq!(cramer_von_mises(&[1.0 / 3.0; 100]).0, 0.0);
+        assert_eq!(cramer_von_mises(&[0.0; 100]).0, 0.0);
         let step: Vec<f64> = (0..100).map(|i| if i < 40 { 2.0 } else { 1.0 }).collect();
-        assert_eq!(cramer_von_mises(&step, Scale::SecondHalf).0, f64::INFINITY);
+        assert_eq!(cramer_von_mises(&step).0, f64::INFINITY);
     }
 
     #[test]

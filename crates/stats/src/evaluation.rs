@@ -29,8 +29,6 @@ const NEAR: f64 = 4.0;
 const NEAR_MAX: f64 = 0.12;
 /// Think times for each completion from which clients are users.
 const THINKING: f64 = 0.9;
-/// Part by which the upper half of the interval of a correlated trial's mean is longer.
-const LONGER_ABOVE: f64 = 0.3;
 /// The trial must be this many times longer than a time scale that it can resolve.
 pub const RESOLVABLE: u64 = 30;
 
@@ -128,7 +126,6 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         // An estimate's interval is not a result: it must show on which side of a level it lies.
         Verdict::Correlated if goal.kind == GoalKind::Result => {
             let cautious = WindowEstimates::of(store, channel, &window, cautious_variance);
-            let cautious = cautious.longer_above();
             match cut.is_settled {
                 true => cautious,
                 false => cautious.holding(&levels),
@@ -217,13 +214,6 @@ impl WindowEstimates {
             of_mean,
             of_rate,
         }
-    }
-
-    /// The same with a longer upper half of the mean's interval: times are too low by chance where
-    /// their variance is, since both come from the few that are long.
-    fn longer_above(mut self) -> Self {
-        self.mean.high += LONGER_ABOVE * (self.mean.high - self.mean.value);
-        self
     }
 
     /// The same with intervals that hold all of `levels`.

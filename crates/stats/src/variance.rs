@@ -15,14 +15,13 @@ const GROUPS: usize = 64;
 const SKEW_GROUPS: usize = 32;
 /// The skewness adjustment is a first-order term: beyond this it is no longer believed.
 const SKEW_MAX: f64 = 0.1;
-/// Of a series that is only a few times longer than its correlations one burst reaches that limit,
-/// and makes an upper half of 8 standard errors: no more of these held the mean.
-const SKEW_MAX_OF_FEW: f64 = 0.04;
 /// A variance below this share of the squared mean is rounding, not variation.
 const ROUNDING: f64 = 1e-24;
 
-/// A mean that is taken off follows a series of few correlations at most so far ...
-const FOLLOWED_MAX: f64 = 0.75;
+/// Batches of a series that is only a few times longer than its correlations ...
+const BATCHES: usize = 8;
+/// ... beyond this first autocorrelation they say nothing of the size of the variance ...
+const BATCH_CORRELATION_MAX: f64 = 0.6;
 /// ... and fewer degrees of freedom are not believed.
 const FREEDOM_MIN: f64 = 3.0;
 
@@ -47,8 +46,13 @@ pub struct LongRun {
     /// Whether those correlations are more than white noise of this length shows by chance, and
     /// widen the interval.
     pub is_correlated: bool,
-    /// Up to where the skewness bends the interval.
-    bend_max: f64,
+}
+
+impl LongRun {
+    /// Half of a symmetric interval of the usual confidence.
+    fn half_width(&self) -> f64 {
+        student_t(0.5 + CONFIDENCE / 2.0, self.degrees_of_freedom) * self.variance_of_mean.sqrt()
+    }
 }
 
 /// The two-level variance of the mean of `series` (`lrv` of section 5).
@@ -63,7 +67,6 @@ pub fn long_run_variance(series: &[f64]) -> LongRun {
             degrees_of_freedom: 8.0,
             lag: 1,
             is_correlated: false,
-            bend_max: SKEW_MAX,
         };
     }
     let fine = initial_positive_sequence(series);
@@ -86,25 +89,43 @@ pub fn long_run_variance(series: &[f64]) -> LongRun {
         degrees_of_freedom,
         lag: fine.lag,
         is_correlated: fine.is_correlated,
-        bend_max: SKEW_MAX,
     }
 }
 
 /// As [`long_run_variance`], of a series that is only a few times longer than its correlations.
 ///
 /// There two things go wrong, both towards intervals that are too narrow: the mean that is taken
-/// off follows the series, which takes `2 (L + 1) / n` of the variance, and few correlations say
+/// off follows the series, which takes `2 (L + 1) / n` from the variance, and few correlations say
 /// what the variance is. The first is put back, and the degrees of freedom are those of a window of
-/// as many lags.
+/// as many lags. Then there are the means of 8 batches, taken for autoregressive with their own
+/// first autocorrelation, whose bias of `-1 / 8` is put back twice. The wider of the two counts.
 pub(crate) fn cautious_variance(series: &[f64]) -> LongRun {
     let seen = long_run_variance(series);
-    let followed = 2.0 * (seen.lag + 1) as f64 / series.len() as f64;
-    let freedom = (1.0 / followed).min(seen.degrees_of_freedom);
-    LongRun {
-        variance_of_mean: seen.variance_of_mean / (1.0 - followed.min(FOLLOWED_MAX)),
-        degrees_of_freedom: freedom.max(FREEDOM_MIN),
-        bend_max: SKEW_MAX_OF_FEW,
+    let len = series.len() as f64;
+    let lags = 2.0 * (seen.lag + 1) as f64;
+    let corrected = LongRun {
+        variance_of_mean: seen.variance_of_mean * (1.0 + lags / len),
+        degrees_of_freedom: (len / lags).min(seen.degrees_of_freedom).max(FREEDOM_MIN),
         ..seen
+    };
+    let batches = centred(&group_means(series, BATCHES));
+    let own = autocovariance(&batches, 0);
+    let count = BATCHES as f64;
+    if own <= 0.0 {
+        return corrected;
+    }
+    let first = autocovariance(&batches, 1) / own + 2.0 / count;
+    let first = first.clamp(0.0, BATCH_CORRELATION_MAX);
+    let inflation = (1.0 + first) / (1.0 - first);
+    let of_batches = LongRun {
+        variance_of_mean: own / (count - 1.0) * inflation,
+        degrees_of_freedom: ((count - 1.0) / inflation).max(FREEDOM_MIN),
+        ..seen
+    };
+    if of_batches.half_width() > corrected.half_width() {
+        of_batches
+    } else {
+        corrected
     }
 }
 
@@ -136,8 +157,7 @@ pub(crate) fn interval_around(value: f64, series: &[f64], long_run: &LongRun) ->
     let t = student_t(0.5 + CONFIDENCE / 2.0, long_run.degrees_of_freedom);
     let groups = SKEW_GROUPS.min(series.len());
     let skewness = skewness(&group_means(series, groups));
-    let bend =
-        (skewness / (6.0 * (groups as f64).sqrt())).clamp(-long_run.bend_max, long_run.bend_max);
+    let bend = (skewness / (6.0 * (groups as f64).sqrt())).clamp(-SKEW_MAX, SKEW_MAX);
     Estimate {
         value,
         low: value - bent(t, bend) * error,
