@@ -9,7 +9,9 @@ mod rules;
 mod trials;
 
 use results::environment::TargetKind;
-use results::{Row, Run, RunVerdict, Status, Table, Trust, WarningCode, main_rows};
+use results::{
+    Row, Run, RunVerdict, Severity, Status, Table, Trust, Warning, WarningCode, main_rows,
+};
 use units::{capitalised, format_duration_ns};
 
 use reason::{blamed, bound, in_words};
@@ -152,7 +154,9 @@ pub fn verdict(run: &Run) -> RunVerdict {
     };
     let (sentence, trust) = match (answered, worst) {
         (Ok(answered), _) => {
-            let of_run = Trust::reliable_if(mostly_marked.is_none());
+            let is_invalid = |it: &Warning| it.severity == Severity::Invalid;
+            let is_marked = mostly_marked.is_some() || run.warnings.iter().any(is_invalid);
+            let of_run = Trust::reliable_if(!is_marked);
             (answered, of_run.max(worst.unwrap_or(of_run)))
         }
         (Err(_), None) => (nothing_measured(run), Trust::Invalid),

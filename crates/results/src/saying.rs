@@ -11,6 +11,8 @@ use crate::show::is_false;
 pub const KNOWN: f64 = 0.25;
 /// Changes from this ratio on are stated as a multiple, not in percent.
 const TIMES_FROM: f64 = 3.0;
+/// Decimals of a change in percent at most.
+const DECIMALS_MAX: usize = 2;
 
 /// A statement about a row, made by the kind of measurement that found it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,15 +145,22 @@ pub fn change_in_words(figure: &str, ratio: Estimate) -> String {
     }
 }
 
-/// A share and the ends of its interval in percent, with enough decimals to tell the ends apart.
+/// A share and the ends of its interval in percent, with enough decimals to tell the ends apart,
+/// and an end below zero from zero.
 fn in_percent([share, low, high]: [f64; 3]) -> [String; 3] {
-    let decimals = match (high - low) * 100.0 {
+    let least = match (high - low) * 100.0 {
         width if width < 0.1 => 2,
         width if width < 1.0 => 1,
         _ => 0,
     };
-    // Adding zero turns negative zero into positive zero.
-    [share, low, high].map(|it| format!("{:.decimals$}", it * 100.0 + 0.0))
+    let text = |decimals| [share, low, high].map(|it| format!("{:.decimals$}", it * 100.0));
+    let is_minus_zero =
+        |it: &String| it.starts_with('-') && it.parse().is_ok_and(|it: f64| it == 0.0);
+    let decimals = (least..=DECIMALS_MAX).find(|it| !text(*it).iter().any(is_minus_zero));
+    text(decimals.unwrap_or(least)).map(|it| match is_minus_zero(&it) {
+        true => it[1..].to_owned(),
+        false => it,
+    })
 }
 
 #[cfg(test)]
@@ -190,6 +199,16 @@ mod tests {
             "latency",
             [1.2, 1.05, 1.4],
             "mean latency 20 % higher (5 to 40 %)",
+        );
+        check(
+            "latency",
+            [1.006, 0.9971, 1.015],
+            "mean latency 0.6 % higher (-0.3 to 1.5 %)",
+        );
+        check(
+            "latency",
+            [1.006, 0.999_999, 1.012],
+            "mean latency 1 % higher (0 to 1 %)",
         );
         check(
             "iops",

@@ -415,7 +415,7 @@ fn void_replicates(study: &Study) -> Option<Warning> {
         false => Severity::Warning,
     };
     let text = format!(
-        "only {} are valid. A difference needs {needed} of each.",
+        "{} are valid. A difference needs {needed} of each.",
         listed.join(" and ")
     );
     let advice = "See why they are invalid, then rerun with more rounds.";

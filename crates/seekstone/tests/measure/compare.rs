@@ -424,10 +424,15 @@ fn rounds_that_count_are_counted_for_each_target() {
     assert_eq!(usable(BASE), 8);
     let usable = usable(unstable);
     assert!(usable < 5, "{usable}");
-    let counts =
-        format!("fewer than 5 complete rounds ({usable} of {unstable} count): no difference");
+    let counts = format!(
+        "no difference is claimed from fewer than 5 complete rounds ({usable} of {unstable} \
+         count). UNSTABLE"
+    );
     assert!(page.contains(&counts), "{page}");
-    let told = format!("{BASE} 8 of 8; {unstable} {usable} of 8. A difference needs 5 of each");
+    let told = format!(
+        "8 of 8 repeats of target {BASE} and {usable} of 8 repeats of target {unstable} are valid. \
+         A difference needs 5 of each"
+    );
     assert!(page.contains(&told), "{page}");
     let markdown = scratch.check(&["runs", "export", "1", "--form", "markdown"], 0, "");
     let markdown = on_one_line(&markdown.stdout);
