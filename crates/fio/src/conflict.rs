@@ -383,7 +383,7 @@ fn ended_by_one(phase: &[Job]) -> Option<Fault> {
     })
 }
 
-/// A job that only makes files ends at once, and with `exitall` so do all beside it.
+/// A job that only makes files ends at once, and `exitall` then ends those that run with it.
 fn ended_at_once(phase: &[Job]) -> Option<Fault> {
     let mut making = phase.iter().filter(|job| job.only_creates);
     let given = making.find_map(|job| last(job, "create_only"))?;

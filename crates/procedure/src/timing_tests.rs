@@ -319,8 +319,8 @@ fn two_kinds_of_run_and_a_drift_are_told() {
     assert_eq!(codes(&slower), (vec!["drift".into()], 0));
 }
 
-/// Bug: means of 115 and 44.8 ms stood beside a ratio of 1.00: those were arithmetic, and that is
-/// the geometric mean of the ratios in the rounds.
+/// Bug: means of 115 and 44.8 ms were printed with a ratio of 1.00. The means were arithmetic, the
+/// ratio is the geometric mean of those in the rounds.
 #[test]
 fn means_of_several_commands_have_the_ratio_of_the_comparison() {
     let uneven = [0.010, 0.200, 0.012, 0.190, 0.011, 0.210];

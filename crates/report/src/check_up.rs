@@ -33,7 +33,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     }
 }
 
-/// The same, where a load curve takes so many lines less, as far as it can.
+/// The same, with the chart of a load curve shorter by up to `beyond` lines.
 fn shortened<'a>(run: &Run, style: &'a Style, beyond: usize) -> TextPage<'a> {
     let mut page = TextPage::new(style);
     header(&mut page, run);

@@ -113,7 +113,7 @@ fn bytes_of(job: &Job, pattern: &JobPattern, has_gaps: bool, asked: &JobBytes) -
         // left is smaller than the largest block.
         Some(all) => {
             let largest = job.blocks.iter().map(BlockSizes::most).max().unwrap_or(1);
-            let left = all % once;
+            let left = all.checked_rem(once).unwrap_or(0);
             let ends_before = all > once && left < largest;
             let all = if ends_before { all - left } else { all };
             all.min(once).saturating_mul(loops).max(all)

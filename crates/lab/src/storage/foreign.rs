@@ -315,8 +315,8 @@ fn own_work(
     let is_files = matches!(trial.spec, ClientSpec::Files(_)) || metadata(measurement) > 0;
     let own_writes = |written: Written| {
         let syncs = count(measurement, &["flush"]) + synced(measurement, trial);
-        let beside = written.behind + SYNC_BYTES * syncs + HOUSEKEEPING_BYTES;
-        own_io("write", submitted + beside)
+        let uncharged = written.behind + SYNC_BYTES * syncs + HOUSEKEEPING_BYTES;
+        own_io("write", submitted + uncharged)
     };
     let writes = written.filter(|_| !is_files).map(own_writes);
     Some(OwnDeviceWork { reads, writes })
